@@ -88,10 +88,12 @@ class KernelSystem(ABC):
             """Predict query q for all λ, some λ at a time."""
             span = slice(ptr[q], ptr[q + 1])
             rows = slice(documents[q], documents[q + 1])
-            step = max(1, _VALUES_PER_BLOCK // max(1, (ptr[q + 1] - ptr[q] + 1) * len(self.values)))
-            for first in range(0, count, step):
-                grid = np.array(regularizations[first : first + step])
-                left_out[first : first + step, rows] = self._without(q, grid, targets[span], outputs)
+            n_values_per_lambda = (ptr[q + 1] - ptr[q] + 1) * len(self.values)
+            n_lambdas = max(1, _VALUES_PER_BLOCK // max(1, n_values_per_lambda))
+            for first in range(0, count, n_lambdas):
+                last = first + n_lambdas
+                grid = np.array(regularizations[first:last])
+                left_out[first:last, rows] = self._without(q, grid, targets[span], outputs)
 
         n_predicted = ptr.size - 1 if ptr.size > 2 else 0  # a single query is not predicted
         with STEADY, pool(worthwhile(0.4 * size)) as (executor, workers):  # the products are small
@@ -147,7 +149,13 @@ class DualSystem(KernelSystem):
                 f"{values[0]:.3g} and a largest eigenvalue of {greatest:.3g}."
             )
         scores = None if factor.blocks is None else factor.of(kernel).T @ vectors
-        return cls(factor, np.maximum(values, 0.0), vectors, vectors.T @ factor.targets, scores)
+        return cls(
+            factor,
+            values=np.maximum(values, 0.0),
+            rows=vectors,
+            along=vectors.T @ factor.targets,
+            scores=scores,
+        )
 
     def dual(self, regularization: float) -> Floats:
         """Return α = Ma, a = (K^ + λI)^-1 N."""
