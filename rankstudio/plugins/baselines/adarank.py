@@ -92,7 +92,10 @@ class AdaRank(LinearRanker):
         return sums_need(shape)
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
-        """Yield one step per round; its criterion is the negative measure."""
+        """Yield one step per round.
+
+        The criterion of a step is the negative measure.
+        """
         measure = find_measure(self.measure)
         n = data.X.shape[1]
         n_rounds = self.checked("n_rounds")
@@ -108,7 +111,8 @@ class AdaRank(LinearRanker):
         ) as session:
             rounds = _Rounds(session)
             yield from rounds.weigh(None)
-            for number in range(1, min(n_rounds, n_rounds if repeats else n) + 1):
+            max_rounds = n_rounds if repeats else min(n_rounds, n)
+            for number in range(1, max_rounds + 1):
                 gains = np.array(rounds.gains)  # of the weak rankers: all features by sign
                 if not repeats:
                     gains.reshape(-1, n)[:, list(order)] = -np.inf
@@ -120,7 +124,13 @@ class AdaRank(LinearRanker):
                 coef[feature] += signs[sign_index] * alpha
                 order.setdefault(feature)
                 mean_measure, is_perfect = yield from rounds.weigh(coef)
-                yield Step(number, tuple(order), coef, -mean_measure, np.empty(0))
+                yield Step(
+                    number,
+                    selected=tuple(order),
+                    coef=coef,
+                    criterion=-mean_measure,
+                    candidates=np.empty(0),
+                )
                 if is_perfect:
                     return
 
@@ -156,8 +166,8 @@ class _QueryMeasures:
     def of_model(self, data: QueryData, coef: Floats) -> Floats:
         """Return the measure of a model in each query, shape (Q,)."""
         scores = linear_scores(np.ascontiguousarray(data.X.T), coef[None, :])[0]
-        values: Floats = self._evaluator(data).per_query(scores)[self._measure]
-        return values
+        measures: Floats = self._evaluator(data).per_query(scores)[self._measure]
+        return measures
 
     def step(self, data: QueryData, message: Floats | None) -> tuple[Floats, Floats]:
         """Return the weighted gains of the weak rankers, and four sums over the queries.
@@ -168,10 +178,10 @@ class _QueryMeasures:
         n_queries = data.ptr.size - 1
         if message is None:
             return self.weak.sum(axis=1), np.array([n_queries, 0.0, n_queries, n_queries], dtype=np.float64)
-        values = self.of_model(data, message)
-        weights = np.exp(-values)
-        n_imperfect = np.count_nonzero(~(values >= 1.0 - _MIN_ERROR))  # NaN counts as imperfect
-        return self.weak @ weights, np.array([weights.sum(), values.sum(), n_queries, n_imperfect])
+        measures = self.of_model(data, message)
+        weights = np.exp(-measures)
+        n_imperfect = np.count_nonzero(~(measures >= 1.0 - _MIN_ERROR))  # NaN counts as imperfect
+        return self.weak @ weights, np.array([weights.sum(), measures.sum(), n_queries, n_imperfect])
 
     def _evaluator(self, data: QueryData) -> Any:
         from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba

@@ -27,7 +27,10 @@ from rankstudio.engine.support.work import Waiting
 
 @inlined
 def _sort_down(scores: Floats, order: Ints, values: Floats) -> None:
-    """Sort the documents in ``order`` by descending score, and write their scores to ``values``."""
+    """Sort the documents in ``order`` by descending score.
+
+    The sorted scores are written to ``values``.
+    """
     # The sort is ascending, so it gets negative scores.
     for k in range(order.size):
         values[k] = -scores[order[k]]
@@ -182,7 +185,10 @@ class AveragePrecisionLoss:
         return Tangent(offset + dot(slopes, scores), offset, slopes)  # value, offset and slopes
 
     def sums(self, scores: Floats) -> tuple[float, Floats]:
-        """Return the tangent plane's offset and slopes (m,) for the sum over queries instead of the mean."""
+        """Return the offset and the slopes (m,) of the tangent plane.
+
+        They are those of the sum over queries, not of the mean.
+        """
         losses = np.empty(self._n_relevant.size)
         slopes = np.empty(scores.size)
 

@@ -93,7 +93,10 @@ class CoordinateAscent(LinearRanker):
         return shard_need(shape, states=kept_bytes) if shape.sharded else whole_need(shape).plus(kept_bytes)
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
-        """Yield one step per iteration: the best model so far, with its negative measure as the criterion."""
+        """Yield one step per iteration: the best model so far.
+
+        The criterion is the negative measure of this model.
+        """
         n_restarts = self.checked("n_restarts")
         max_iter = self.checked("max_iter")
         tolerance = self.checked("tolerance")
@@ -115,7 +118,13 @@ class CoordinateAscent(LinearRanker):
                         best = coef
                         best_value = value
                     number += 1
-                    yield Step(number, tuple(np.flatnonzero(best).tolist()), best, -best_value, np.empty(0))
+                    yield Step(
+                        number,
+                        selected=tuple(np.flatnonzero(best).tolist()),
+                        coef=best,
+                        criterion=-best_value,
+                        candidates=np.empty(0),
+                    )
                     if not value > value_before + tolerance:
                         break
 
@@ -126,7 +135,10 @@ class CoordinateAscent(LinearRanker):
 
 
 def _start_weights(ascent: AscentSearch, rng: np.random.Generator | None) -> Floats:
-    """Return weights for the features that vary within some query: equal without a generator, else random."""
+    """Return weights for the features that vary within some query.
+
+    Without a generator the weights are equal, else random.
+    """
     coef = np.zeros(ascent.scale.size)
     used = ascent.informative
     weights = np.ones(used.size) if rng is None else rng.normal(size=used.size)

@@ -100,10 +100,12 @@ class ListNet(LinearRanker):
                 if number == 0:
                     first_norm = norm or 1.0
                     # If labels are equal within each query, w = 0 is the minimum, and no other event follows.
-                    start_step = Step(1, features, coef, value, np.empty(0))
+                    start_step = Step(
+                        number=1, selected=features, coef=coef, criterion=value, candidates=np.empty(0)
+                    )
                     continue
                 self.gradient_norm_ = norm / first_norm
-                yield Step(number, features, coef, value, np.empty(0))
+                yield Step(number, selected=features, coef=coef, criterion=value, candidates=np.empty(0))
                 if self.gradient_norm_ <= tol or number == max_iter:
                     return
             if number == 0:
@@ -117,7 +119,10 @@ class ListNet(LinearRanker):
 
 @contextmanager
 def top_one_cross_entropy(data: TrainingData, regularization: float) -> Iterator[Objective]:
-    """Provide ListNet's objective, which returns value and gradient (n,) at weights (n,), O(mn)."""
+    """Provide ListNet's objective, a function of the weights (n,).
+
+    The function returns its value and its gradient (n,), in O(mn).
+    """
     with data.session(StateWork(_ListNetState)) as session:
 
         def objective(coef: Floats) -> Waiting[tuple[float, Floats]]:
@@ -138,7 +143,10 @@ class _ListNetState:
         self._target = np.exp(_log_softmax(data.y, data.ptr))
 
     def step(self, data: QueryData, message: Floats) -> tuple[Floats, Floats]:
-        """Return Σ P_y ln P_w, shape (1,), and the gradient of its negative, at the weights ``message``."""
+        """Return Σ P_y ln P_w and a gradient, at the weights ``message``.
+
+        The sum has shape (1,). The gradient is that of the negative sum.
+        """
         from rankstudio.engine.arithmetic.linear_scores import Linear, Queries  # noqa: PLC0415 - numba
 
         # The scores are relative to that of the query's first document, which changes no probability. So
@@ -152,7 +160,10 @@ class _ListNetState:
 
 
 def _log_softmax(values: Floats, ptr: Ints) -> Floats:
-    """Return ln(exp(v_i) / sum_j exp(v_j)) for each value v_i, over the values v_j of its query."""
+    """Return ln(exp(v_i) / sum_j exp(v_j)) for each value v_i.
+
+    The sum is over the values v_j of the query of v_i.
+    """
     sizes = np.diff(ptr)
     shifted = values - np.repeat(np.maximum.reduceat(values, ptr[:-1]), sizes)
     sums = np.add.reduceat(np.exp(shifted), ptr[:-1])

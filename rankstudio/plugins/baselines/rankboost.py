@@ -38,7 +38,10 @@ _MIN_CORRELATION = 1e-12  # a smaller |r| is only due to rounding
 
 @dataclass(frozen=True)
 class Threshold:
-    """A weak ranker: ``weight`` if the feature's value is above ``theta``, otherwise 0."""
+    """A weak ranker, a function of one feature.
+
+    Its value is ``weight`` if the feature's value is above ``theta``, otherwise 0.
+    """
 
     feature: int
     theta: float
@@ -81,7 +84,10 @@ class BoostStep(Step):
 
 
 def _sum_of_weak_rankers(columns: Floats, thresholds: Sequence[Threshold]) -> Floats:
-    """Return the scores (m,) by the sum of some weak rankers, for documents in columns (n, m)."""
+    """Return the scores (m,) of documents by the sum of some weak rankers.
+
+    The documents are columns of an array (n, m).
+    """
     out = np.zeros(columns.shape[1])
     for weak in thresholds:
         out += weak.weight * (columns[weak.feature] > weak.theta)
@@ -120,9 +126,11 @@ class RankBoost(LinearRanker):
     loss_ : float
         Mean of exp(H(x0) - H(x1)) over the pairs, where H are the scores.
 
-    Notes ----- O(nm log m) once and O(nm) per round for m documents and n features; pairs are never
-    enumerated. The fit stops early if no threshold is better than none, or if a threshold orders every pair
-    correctly. A round sums one number per threshold over shards; two bytes are kept per value.
+    Notes
+    -----
+    O(nm log m) once and O(nm) per round for m documents and n features; pairs are never enumerated. The fit
+    stops early if no threshold is better than none, or if a threshold orders every pair correctly. A round
+    sums one number per threshold over shards; two bytes are kept per value.
 
     Examples
     --------
@@ -179,11 +187,20 @@ class RankBoost(LinearRanker):
                 coef = coef.copy()
                 coef[weak.feature] += weak.weight
                 features.setdefault(weak.feature)
-                yield BoostStep(number, tuple(features), coef, rounds.loss, np.empty(0), history=history)
+                yield BoostStep(
+                    number,
+                    selected=tuple(features),
+                    coef=coef,
+                    criterion=rounds.loss,
+                    candidates=np.empty(0),
+                    history=history,
+                )
                 if rounds.perfect:
                     return
             if not history:  # no threshold is better than none, so the model scores all documents equally
-                yield BoostStep(1, (), coef, rounds.loss, np.empty(0))
+                yield BoostStep(
+                    number=1, selected=(), coef=coef, criterion=rounds.loss, candidates=np.empty(0)
+                )
 
     def _finish(self, data: QueryData, steps: list[Step]) -> None:
         last = steps[-1]
@@ -224,7 +241,10 @@ class _Rounds:
         self._n_pairs = self._sum  # the weight of each pair is 1 at first
 
     def weak_ranker(self) -> Threshold | None:
-        """Return the best threshold of all features, with its weight; None if no threshold is useful."""
+        """Return the best threshold of all features, with its weight.
+
+        Return None if no threshold is useful.
+        """
         from rankstudio.plugins.baselines import _rankboost_kernel as kernels  # noqa: PLC0415 - numba
 
         if not self._sum > 0:
@@ -253,7 +273,10 @@ class _Rounds:
 
 @dataclass(frozen=True, eq=False)
 class _Beginning:
-    """Message to the shards with the thresholds of every feature, before the first weak ranker."""
+    """The first message to the shards, before the first weak ranker.
+
+    It has the thresholds of every feature.
+    """
 
     thresholds: Thresholds
 
@@ -311,7 +334,10 @@ class _BoostedShard:
             self.bins[j] = np.searchsorted(thresholds.of(j), np.ascontiguousarray(data.X[:, j]))
 
     def step(self, data: QueryData, message: _Beginning | _WeakRanker) -> tuple[Floats, Floats]:
-        """Carry out a message; return the sums of π by feature and bin, and the total pair weight (1,)."""
+        """Carry out a message.
+
+        Return the sums of π by feature and bin, and the total weight (1,) of the pairs.
+        """
         from rankstudio.plugins.baselines import _rankboost_kernel as kernels  # noqa: PLC0415 - numba
 
         message.to(self, data)

@@ -1,7 +1,7 @@
 """Runs on the workers of a Dask scheduler: ``--scheduler ADDRESS``, and *Run, Workers, A cluster…*.
 
-For data and comparisons that one computer cannot finish: units, or sums over shards, go to workers that have
-the same versions; the results are the same to the last bit.
+For data and comparisons that are too large for one computer. Units, or sums over shards, are sent to workers
+with the same versions, so that the results are the same to the last bit.
 
 References
 ----------
@@ -18,7 +18,10 @@ PLUGIN = Plugin(
     name="cluster",
     clusters=(
         ClusterEntry(
-            "dask", "dask.distributed", "cluster", "rankstudio.plugins.cluster.dask_cluster:connected"
+            key="dask",
+            library="dask.distributed",
+            extra="cluster",
+            connect="rankstudio.plugins.cluster.dask_cluster:connected",
         ),
     ),
     summary="Runs on the workers of a Dask scheduler.",

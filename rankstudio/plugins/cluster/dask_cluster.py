@@ -1,4 +1,4 @@
-"""The workers of a dask scheduler as an executor; to import this takes the extra ``cluster``."""
+"""The workers of a dask scheduler as an executor; this module can only be imported with ``cluster``."""
 
 from __future__ import annotations
 
@@ -32,26 +32,26 @@ from rankstudio.engine.methods.shards.training_data import ShardExecutor, Sums
 from rankstudio.engine.plugins.loader import plugins
 from rankstudio.engine.support import memory
 
-_MAX_SENT_BYTES = 1 << 30  # bytes of a part; larger ones are on a disk that all workers see
-_TIMEOUT_SECONDS = 10  # for the scheduler to answer, all in all, and then for a worker to be there
+_MAX_SENT_BYTES = 1 << 30  # of a part that is sent; larger parts must be on a disk that all workers can read
+_TIMEOUT_SECONDS = 10  # in which the scheduler must answer, and then again in which a worker must be present
 
 
 @contextmanager
 def connected(address: str, certificates: Certificates | None = None) -> Iterator[Cluster]:
     """Provide the workers of a running scheduler; see `on_cluster` in the executors."""
-    until = time.monotonic() + _TIMEOUT_SECONDS
+    deadline = time.monotonic() + _TIMEOUT_SECONDS
     security = _dask_security(certificates)
     try:
-        # A client without a scheduler would leave a thread behind that searches for ever.
+        # A client that finds no scheduler would leave a thread behind that searches forever.
         socket.create_connection(
             get_address_host_port(address, strict=True), timeout=_TIMEOUT_SECONDS
         ).close()
-        with ThreadPoolExecutor(1) as pool:  # this thread may have a loop already
-            pool.submit(asyncio.run, _shake_hands(address, security, _seconds_left(until))).result()
+        with ThreadPoolExecutor(1) as pool:  # another thread, as this one may run an event loop already
+            pool.submit(asyncio.run, _shake_hands(address, security, _seconds_left(deadline))).result()
         client = Client(  # type: ignore[no-untyped-call]
-            address, timeout=_seconds_left(until), set_as_default=False, security=security
+            address, timeout=_seconds_left(deadline), set_as_default=False, security=security
         )
-    except (OSError, ValueError, TypeError) as error:  # TypeError: no certificates for tls://
+    except (OSError, ValueError, TypeError) as error:  # TypeError if tls:// has no certificates
         reason = str(error) or type(error).__name__
         raise WorkerError(
             f"{address}: no response from a scheduler ({reason}). Give the address of a running scheduler, "
@@ -63,7 +63,10 @@ def connected(address: str, certificates: Certificates | None = None) -> Iterato
 
 
 def _dask_security(certificates: Certificates | None) -> Security:
-    """Return dask's settings with these certificates; those of its own files where there are none."""
+    """Return dask's security settings with these certificates.
+
+    Without certificates, dask reads its own files.
+    """
     if certificates is None:
         return Security()  # type: ignore[no-untyped-call]
     return Security(  # type: ignore[no-untyped-call]
@@ -76,7 +79,10 @@ def _dask_security(certificates: Certificates | None) -> Security:
 
 @contextmanager
 def _silenced_logs() -> Iterator[None]:
-    """Silence dask's messages when a scheduler ends: callers that wait for results get the error."""
+    """Silence dask's messages at the end of a scheduler.
+
+    Callers that wait for results get the error.
+    """
     names = "distributed", "distributed.client", "tornado.application"
     logs = [logging.getLogger(name) for name in names]
     before = [log.level for log in logs]
@@ -89,20 +95,26 @@ def _silenced_logs() -> Iterator[None]:
             log.setLevel(level)
 
 
-def _seconds_left(until: float) -> float:
-    """Return how many seconds are left; never none, which dask takes for no limit."""
-    return max(until - time.monotonic(), 0.1)
+def _seconds_left(deadline: float) -> float:
+    """Return the seconds until a deadline, but at least 0.1: dask takes 0 for no limit."""
+    return max(deadline - time.monotonic(), 0.1)
 
 
 async def _shake_hands(address: str, security: Security, seconds: float) -> None:
-    """Connect and leave: OSError where what answers does not speak as the address says."""
+    """Connect to a scheduler and disconnect.
+
+    Raises
+    ------
+    OSError
+        If there is no answer, or the server does not use the protocol of the address.
+    """
     arguments = security.get_connection_args("client")  # type: ignore[no-untyped-call]
     try:
-        async with asyncio.timeout(seconds):  # dask's own is over before the handshake
+        async with asyncio.timeout(seconds):  # dask's own time limit does not include the handshake
             comm = await connect(address, timeout=seconds, **arguments)  # type: ignore[no-untyped-call]
     except (OSError, ValueError, TypeError):
         raise
-    except Exception as error:  # dask takes the first bytes for a length, and asks for that much memory
+    except Exception as error:  # dask may take a server's first bytes for a length, and allocate it in vain
         raise ConnectionError("the server at this address is not a Dask scheduler") from error
     comm.abort()
 
@@ -113,7 +125,7 @@ class Cluster(Executor):
     Parameters
     ----------
     client : Client
-        Connected.
+        A client that is connected to the scheduler.
     """
 
     lost: tuple[type[BaseException], ...] = (KilledWorker, CommClosedError)
@@ -121,7 +133,7 @@ class Cluster(Executor):
     def __init__(self, client: Client) -> None:
         self._client = client
         self._loop: Any = client.loop
-        self._asked: WeakSet[Any] = WeakSet()
+        self._dask_futures: WeakSet[Any] = WeakSet()
 
     def ahead(self) -> int:
         """Return the number of units submitted at a time: two for each thread of the current workers."""
@@ -131,31 +143,31 @@ class Cluster(Executor):
     def submit(
         self, fn: Callable[Given, Value], /, *args: Given.args, **kwargs: Given.kwargs
     ) -> Future[Value]:
-        """Submit a call to a worker; keyword arguments are dask's.
+        """Submit a call to a worker; keyword arguments are passed to dask, not to the function.
 
-        The call is sent as bytes, which the worker alone reads: a scheduler reads what it is sent, and one
-        without a plug-in drops the connection to the program that names it.
+        The call is sent as bytes that only the worker decodes. A scheduler decodes other contents; if it
+        lacks a plug-in that the call names, it would drop the connection.
 
-        dask's own executor never settles a future whose result is lost in transit, for example when the
-        scheduler ends.
+        The returned future is our own, since futures of dask's executor never end if their result is lost
+        in transit, for example when the scheduler ends.
         """
         call = pickle.dumps((fn, args))
-        call_future: Any = self._client.submit(
+        dask_future: Any = self._client.submit(
             _call_on_worker, call, installed_plugins(), pure=False, **kwargs
         )
         future: Future[Value] = Future()
-        self._asked.add(call_future)
+        self._dask_futures.add(dask_future)
 
-        def give_up(ended: Future[Value]) -> None:
-            if ended.cancelled() and not call_future.cancelled():
-                call_future.cancel()
+        def pass_on_cancellation(ended: Future[Value]) -> None:
+            if ended.cancelled() and not dask_future.cancelled():
+                dask_future.cancel()
 
-        self._loop.add_callback(_settle, call_future, future)
-        future.add_done_callback(give_up)
+        self._loop.add_callback(_settle, dask_future, future)
+        future.add_done_callback(pass_on_cancellation)
         return future
 
     def give(self, folds: Sequence[Fold]) -> FoldFiles:
-        """Write folds to the disk of this machine, and send them to workers that do not share it."""
+        """Write folds to the disk of this machine, and send them to workers that do not share the disk."""
         files = write_folds(folds)
         if any(self._client.run(_lacks_files, files).values()):
             self._client.register_plugin(Delivery(files), name="-".join(("rankstudio", *files.names)))
@@ -166,8 +178,11 @@ class Cluster(Executor):
         return Elsewhere(ClusterWorkers(self, self._client))
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Reject further calls."""
-        pending = list(self._asked)
+        """Cancel the submitted calls, or wait for them.
+
+        See :meth:`concurrent.futures.Executor.shutdown`.
+        """
+        pending = list(self._dask_futures)
         if cancel_futures:
             self._client.cancel(pending)  # type: ignore[no-untyped-call]
         elif wait and pending:
@@ -175,7 +190,7 @@ class Cluster(Executor):
 
 
 class ClusterWorkers:
-    """The workers of a scheduler, each with shards of its own; if one of them dies, another takes them over.
+    """The workers of a scheduler, each with its own shards; if a worker dies, another takes its shards over.
 
     Parameters
     ----------
@@ -190,7 +205,7 @@ class ClusterWorkers:
         self._cluster = cluster
         self._client = client
         self._addresses: list[str] = []
-        self._asked: WeakKeyDictionary[Future[Sums | None], str] = WeakKeyDictionary()
+        self._workers_of_calls: WeakKeyDictionary[Future[Sums | None], str] = WeakKeyDictionary()
 
     @property
     def count(self) -> int:
@@ -199,11 +214,17 @@ class ClusterWorkers:
         return max(1, sum(threads.values()))
 
     def room(self) -> float | None:
-        """Return None: each worker limits itself."""
+        """Return None for no limit: each worker limits its own memory."""
         return None
 
     def give(self, part: PartFile) -> None:
-        """Check that all workers find the part on a disk; small parts are sent to them."""
+        """Send a part to all workers unless each of them finds it on a disk.
+
+        Raises
+        ------
+        WorkerError
+            If a worker does not find the part, and the part is too large to send.
+        """
         lacking = [worker for worker, lacks in self._client.run(_lacks_part, part).items() if lacks]
         if not lacking:
             return
@@ -213,27 +234,28 @@ class ClusterWorkers:
                 f"The worker {lacking[0]} has no access to {part.path}, and {memory.size(size)} of data are "
                 "too large to send. Set RANKSTUDIO_CACHE_DIR to a folder that all workers can read."
             )
-        files = FoldFiles(part.folder, {1: (part.name, "", "")})
+        files = FoldFiles(part.folder, {1: (part.name, "", "")})  # as the training part of a fold
         self._client.register_plugin(Delivery(files), name=f"rankstudio-{part.name}")
 
     def ask(self, call: ShardCall) -> Future[Sums | None]:
-        """Submit a call to the worker with its shard, or to another one if that is gone."""
+        """Submit a call to the worker with its shard, or to another worker if this one is gone."""
         running = set(self._client.nthreads())  # type: ignore[no-untyped-call]
-        self._addresses = [a for a in self._addresses if a in running]
+        # Workers keep their order, so that most shards keep their worker when others come and go.
+        self._addresses = [address for address in self._addresses if address in running]
         self._addresses += sorted(running - set(self._addresses))
         if not self._addresses:
             return self._cluster.submit(answer, call)
         worker = self._addresses[call.index % len(self._addresses)]
         future = self._cluster.submit(answer, call, workers=[worker], allow_other_workers=True)  # type: ignore[call-arg]
-        self._asked[future] = worker
+        self._workers_of_calls[future] = worker
         return future
 
     def stranded(self, pending_answer: Future[Sums | None]) -> bool:
         """Return whether the worker of a call is gone.
 
-        If it was the last one, dask keeps the call for it, and never passes it to new workers.
+        If the last worker is gone, dask keeps the call for this worker, and never passes it to new workers.
         """
-        worker = self._asked.get(pending_answer)
+        worker = self._workers_of_calls.get(pending_answer)
         return worker is not None and worker not in self._client.nthreads()  # type: ignore[no-untyped-call]
 
     def forget(self, session: str) -> None:
@@ -243,7 +265,7 @@ class ClusterWorkers:
 
 
 class Delivery(WorkerPlugin):
-    """Sends the parts of a run to every worker without undamaged copies, now or when it joins.
+    """Sends the parts of a run to every worker that lacks undamaged copies, also to workers that join later.
 
     Parameters
     ----------
@@ -262,7 +284,7 @@ class Delivery(WorkerPlugin):
 
 
 def installed_plugins() -> tuple[str, ...]:
-    """Return the packages with plug-ins of this process, with their versions."""
+    """Return the packages of the plug-ins loaded in this process, each with its version."""
     return tuple(f"{item.package} {item.version}" for item in plugins().loaded if not item.built_in)
 
 
@@ -272,7 +294,7 @@ def _call_on_worker(call: bytes, packages: tuple[str, ...]) -> Any:
     Raises
     ------
     WorkerError
-        If the call needs something that this worker does not know, and it lacks plug-ins.
+        If the call needs something that this worker does not know, and the worker lacks plug-ins.
     """
     try:
         function, arguments = pickle.loads(call)
@@ -288,43 +310,48 @@ def _call_on_worker(call: bytes, packages: tuple[str, ...]) -> Any:
 
 
 async def _settle(dask_future: Any, future: Future[Value]) -> None:
-    """Transfer an outcome from dask's future to one of the standard library, on the client's loop."""
+    """Transfer the outcome of dask's future to a future of the standard library.
+
+    This coroutine runs on the client's loop.
+    """
     try:
         value = await dask_future
     except CancelledError:
         future.cancel()
-        future.set_running_or_notify_cancel()  # wakes who waits
+        future.set_running_or_notify_cancel()  # wakes threads that wait for the future
     except BaseException as error:
         future.set_exception(error)
     else:
-        with suppress(InvalidStateError):  # cancelled meanwhile
+        with suppress(InvalidStateError):  # the future was cancelled meanwhile
             future.set_result(value)
 
 
 def _lacks_files(files: FoldFiles) -> bool:
+    """Return whether this machine lacks an undamaged copy of any file."""
     return not all(store.is_whole(files.path_of(name)) for name in files.names)
 
 
 def _lacks_part(part: PartFile) -> bool:
+    """Return whether this machine lacks an undamaged copy of a part."""
     return not store.is_whole(part.path)
 
 
 def _check_workers(client: Client, address: str) -> None:
-    """Refuse a scheduler without workers, and workers that compute by other versions."""
+    """Raise WorkerError if a scheduler has no workers, or workers with other versions of the packages."""
     try:
         client.wait_for_workers(1, timeout=_TIMEOUT_SECONDS)
-        theirs: Mapping[str, dict[str, str]] = client.run(versions)
+        versions_of_workers: Mapping[str, dict[str, str]] = client.run(versions)
     except TimeoutError as error:
         raise WorkerError(f"{address}: the scheduler has no workers; expected at least one.") from error
-    except Exception as error:  # whatever happened on a worker is raised here
+    except Exception as error:  # any error on a worker is raised here
         raise WorkerError(
             f"{address}: the workers cannot load RankStudio ({error}). Install the version of this machine "
             "on all workers."
         ) from error
-    for worker, remote in theirs.items():
+    for worker, remote_versions in versions_of_workers.items():
         for name, version in versions().items():
-            if remote.get(name) != version:
+            if remote_versions.get(name) != version:
                 raise WorkerError(
-                    f"{address}: the worker {worker} has {name} {remote.get(name)}, expected {version} as on "
-                    "this machine, because results may differ."
+                    f"{address}: the worker {worker} has {name} {remote_versions.get(name)}, "
+                    f"expected {version} as on this machine, because results may differ."
                 )

@@ -95,7 +95,10 @@ def drift_result(
 
 
 def drift_words(plan: Plan, values: Mapping[str, Any]) -> list[str] | None:
-    """Return the words after the command's name; None for folds that the files do not give."""
+    """Return the words of the command line after the command's name.
+
+    Return None for a plan with folds that the files do not give.
+    """
     if plan.protocol != GIVEN:
         return None
     words = [data_word(plan), "--parts", f"{values['first']},{values['second']}"]
@@ -104,7 +107,10 @@ def drift_words(plan: Plan, values: Mapping[str, Any]) -> list[str] | None:
 
 
 def file_name(data: FoldedDataset) -> str:
-    """Return the name of the file or folder of some data; the data's own name without one."""
+    """Return the name of the file or folder of some data.
+
+    Data without a file have a name of their own.
+    """
     return data.path.name if data.path else data.name
 
 

@@ -12,7 +12,10 @@ from rankstudio.plugins.drift.feature_drift import FeatureDrift, feature_drift
 
 
 def drift_of_parts(fold: Fold, convention: str) -> Waiting[dict[int, FeatureValue]]:
-    """Return each shown feature's distance between training and validation part, with a sentence."""
+    """Return the distance between training and validation part for each shown feature.
+
+    The distances come by the ids of the features, each with a sentence.
+    """
     if fold.vali is None:
         return {}
     train = fold.train

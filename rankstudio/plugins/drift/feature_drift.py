@@ -131,7 +131,10 @@ class _Correlation:
         self._evaluator = Evaluator(data.y, data.query_ptr, convention, ("Tau",), grading=data.grading)
 
     def of(self, columns: Floats) -> Floats:
-        """Return the mean τ_b over queries of features (c, m), shape (c,); NaN if no query has a τ_b."""
+        """Return the mean τ_b over queries of features (c, m), shape (c,).
+
+        The mean is NaN if no query has a τ_b.
+        """
         return self._evaluator.evaluate_many(columns)["Tau"]
 
 

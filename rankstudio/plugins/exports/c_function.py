@@ -15,6 +15,7 @@ from rankstudio.engine.support.escaping import comment_text
 
 COMPILERS = ("cc", "gcc", "clang", "tcc")
 
+# The program that reads documents from its last but one argument and writes their scores to the last one.
 _MAIN = """\
 #include <stdio.h>
 double {name}(const double *x);
@@ -35,7 +36,7 @@ int main(int argc, char **argv)
 
 
 def write(function: ScoreFunction) -> Files:
-    """Return the source, in C89: ``double NAME(const double *x)``."""
+    """Return the source of the function ``double NAME(const double *x)``, in C89."""
     lines = [
         f"/* {comment_text(function.about, 'c')}",
         "",
@@ -57,7 +58,11 @@ def write(function: ScoreFunction) -> Files:
 
 
 def _branches(node: Node, indent: str) -> list[str]:
-    if not isinstance(node, tuple):
+    """Return the lines of C for a node: a return for a leaf, an "if" for a split.
+
+    The lines for values above the threshold need no "else", since every branch returns.
+    """
+    if not isinstance(node, tuple):  # a leaf
         return [f"{indent}return {node!r};"]
     column, threshold, below, above = node
     return [

@@ -1,4 +1,4 @@
-"""LightGBM's text of a model: trees as they are, with the dataset's names of the features."""
+"""LightGBM's text of a model, with the names of the features from the dataset."""
 
 from __future__ import annotations
 
@@ -9,34 +9,38 @@ from rankstudio.engine.export.trees import ScoreTree, checked_trees, model_text,
 from rankstudio.engine.language import translatable
 from rankstudio.engine.support.escaping import clean_text, comment_text
 
-_END = "end of trees\n\n"
-_DEFAULT_LEFT = 2  # bit 1 of LightGBM's decision type: a missing value goes left
+_END_OF_TREES = "end of trees\n\n"
+_DEFAULT_LEFT = 2  # bit 1 of LightGBM's decision type: a missing value goes to the left child
 
 
 def write(function: ScoreFunction) -> Files:
     """Return the text for ``lightgbm.Booster(model_file=…)``; its columns are the inputs, in order.
 
-    LightGBM needs more than one feature; for a single one the text has a second, unused feature.
+    LightGBM needs at least two features, so unused features are added to fewer inputs.
     """
     names = list(function.columns)
-    names += ["unused", "unused_too"][: max(0, 2 - len(names))]
+    n_lacking = max(0, 2 - len(names))
+    names += ["unused", "unused_too"][:n_lacking]
     trees = [f"Tree={n}\n{_tree(tree)}\n\n\n" for n, tree in enumerate(function.trees)]
     text = model_text(trees, names, "[-inf:inf]")
-    about = (
-        f"{_END}# {comment_text(clean_text(function.about), 'hash')}\n\n"  # LightGBM goes on at "parameters:"
-    )
-    return {"": text.replace(_END, about, 1).encode()}
+    comment = comment_text(clean_text(function.about), "hash")
+    # LightGBM reads nothing between the end of the trees and the line "parameters:".
+    return {"": text.replace(_END_OF_TREES, f"{_END_OF_TREES}# {comment}\n\n", 1).encode()}
 
 
 def _tree(tree: ScoreTree) -> str:
+    """Return the text of a tree, without its first line.
+
+    The gains of the splits are unknown and written as 0.
+    """
     return tree_text(
         {
-            "split_feature": [split[0] for split in tree.splits],
+            "split_feature": [column for column, _, _, _ in tree.splits],
             "split_gain": [0 for _ in tree.splits],
-            "threshold": [repr(split[1]) for split in tree.splits],
+            "threshold": [repr(threshold) for _, threshold, _, _ in tree.splits],
             "decision_type": [_DEFAULT_LEFT for _ in tree.splits],
-            "left_child": [split[2] for split in tree.splits],
-            "right_child": [split[3] for split in tree.splits],
+            "left_child": [below for _, _, below, _ in tree.splits],
+            "right_child": [above for _, _, _, above in tree.splits],
             "leaf_value": [repr(leaf) for leaf in tree.leaves],
         }
     )

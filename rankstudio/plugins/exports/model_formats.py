@@ -1,4 +1,4 @@
-"""The formats of models of this ability, which are imported when a model is written or read."""
+"""The model formats of this plug-in; this module is imported only when a model is written or read."""
 
 from __future__ import annotations
 

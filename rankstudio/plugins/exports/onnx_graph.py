@@ -1,4 +1,4 @@
-"""A model as a graph of ONNX, in doubles."""
+"""A model as a graph of ONNX with double-precision numbers."""
 
 from __future__ import annotations
 
@@ -15,20 +15,24 @@ from rankstudio.engine.language import translatable
 OPSET = 17
 ML_OPSET = 5
 IR_VERSION = 10
-"""Versions of the standard operators, of ai.onnx.ml (the first whose trees have doubles), and of the file."""
+"""Version of the file; above, of ai.onnx.ml (the first with doubles in trees) and of standard operators."""
 
+# Numbers of the operator TreeEnsemble: the mode of a split, and the attributes of the whole operator.
 _LESS_OR_EQUAL = 0
 _SUM = 1
 _NO_TRANSFORM = 0
 
 
 def write(function: ScoreFunction) -> Files:
-    """Return the graph: ``X`` of shape (m, k), its columns the inputs, and ``score`` of shape (m, 1)."""
+    """Return a graph that computes ``score`` (m, 1) from ``X`` (m, k).
+
+    The columns of ``X`` are the inputs.
+    """
     try:
         from onnx import TensorProto, helper, numpy_helper  # noqa: PLC0415 - an extra
     except ImportError as error:
         raise MissingExtraError("Writing ONNX", "onnx", "onnx") from error
-    k = max(1, len(function.inputs))
+    k = max(1, len(function.inputs))  # a model without inputs gets one that has no effect
     constants = []
     if function.linear:
         weights = np.zeros((k, 1))
@@ -61,10 +65,12 @@ def write(function: ScoreFunction) -> Files:
 
 
 def _tree_attributes(function: ScoreFunction) -> dict[str, Any]:
-    """Return the trees as the operator has them: all splits and all leaves in one row.
+    """Return the attributes of the operator TreeEnsemble: the splits of all trees in lists, and the leaves.
 
-    A tree of one leaf is a split both of whose sides are that leaf.
+    The operator needs a split in every tree, so a tree of one leaf becomes a split with this leaf on both
+    sides.
     """
+    one_leaf = ((0, 0.0, -1, -1),)
     roots: list[int] = []
     splits: list[tuple[int, float, int, bool, int, bool]] = []
     leaves: list[float] = []
@@ -72,9 +78,13 @@ def _tree_attributes(function: ScoreFunction) -> dict[str, Any]:
         first_split = len(splits)
         first_leaf = len(leaves)
         roots.append(first_split)
-        for column, threshold, *children in tree.splits or ((0, 0.0, -1, -1),):
-            ends = [(first_leaf - 1 - c, True) if c < 0 else (first_split + c, False) for c in children]
-            splits.append((column, threshold, *ends[0], *ends[1]))
+        for column, threshold, *children in tree.splits or one_leaf:
+            # Each child becomes its position among all splits or all leaves, and whether it is a leaf.
+            below_child, above_child = [
+                (first_leaf - 1 - child, True) if child < 0 else (first_split + child, False)
+                for child in children
+            ]
+            splits.append((column, threshold, *below_child, *above_child))
         leaves += tree.leaves
     columns, thresholds, below, below_leaf, above, above_leaf = zip(*splits, strict=True)
     return {
@@ -104,7 +114,8 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     options.intra_op_num_threads = 1
     session = onnxruntime.InferenceSession(files[""], options, providers=["CPUExecutionProvider"])
     X = documents.X if function.inputs else np.zeros((documents.X.shape[0], 1))
-    return np.asarray(session.run(None, {"X": np.ascontiguousarray(X)})[0])[:, 0]
+    (scores,) = session.run(None, {"X": np.ascontiguousarray(X)})
+    return np.asarray(scores)[:, 0]
 
 
 FORMAT = ModelFormat(

@@ -16,12 +16,12 @@ from rankstudio.engine.export.trees import Node, ScoreTree
 from rankstudio.engine.language import translatable
 from rankstudio.engine.support.escaping import clean_text
 
-_SPACE = "http://www.dmg.org/PMML-4_4"
+_NAMESPACE = "http://www.dmg.org/PMML-4_4"
 
 
 def write(function: ScoreFunction) -> Files:
-    """Return the document; its fields are named after the features."""
-    root = Element("PMML", version="4.4", xmlns=_SPACE)
+    """Return the XML document; its fields are named after the features."""
+    root = Element("PMML", version="4.4", xmlns=_NAMESPACE)
     header = SubElement(root, "Header", description=clean_text(function.about))
     SubElement(header, "Application", name="RankStudio", version=__version__)
     fields = SubElement(root, "DataDictionary", numberOfFields=str(len(function.inputs)))
@@ -53,7 +53,7 @@ def write(function: ScoreFunction) -> Files:
 
 
 def _schema(model: Element, function: ScoreFunction) -> None:
-    """Write the fields that a model asks for, and its output."""
+    """Add the input fields of a model, and its output."""
     schema = SubElement(model, "MiningSchema")
     for feature in function.inputs:
         SubElement(schema, "MiningField", name=feature.identifier, usageType="active")
@@ -62,9 +62,10 @@ def _schema(model: Element, function: ScoreFunction) -> None:
 
 
 def _tree(segment: Element, tree: ScoreTree, function: ScoreFunction) -> None:
+    """Add the model of a tree to a segment."""
     model = SubElement(segment, "TreeModel", functionName="regression", splitCharacteristic="binarySplit")
     schema = SubElement(model, "MiningSchema")
-    for column in sorted({split[0] for split in tree.splits}):
+    for column in sorted({column for column, _, _, _ in tree.splits}):
         SubElement(schema, "MiningField", name=function.inputs[column].identifier)
     names = list(function.columns)
     top = SubElement(model, "Node")
@@ -73,8 +74,11 @@ def _tree(segment: Element, tree: ScoreTree, function: ScoreFunction) -> None:
 
 
 def _grow(parent: Element, node: Node, names: list[str]) -> None:
-    """Put a node into an element that has its predicate already."""
-    if not isinstance(node, tuple):
+    """Add the contents of a node to its element, which already has the predicate of the node.
+
+    A leaf has a score; a split has two child elements, the first for values up to the threshold.
+    """
+    if not isinstance(node, tuple):  # a leaf
         parent.set("score", repr(node))
         return
     column, threshold, below, above = node
@@ -85,23 +89,27 @@ def _grow(parent: Element, node: Node, names: list[str]) -> None:
 
 
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
-    """Score documents with the document, in double precision."""
+    """Score documents with the XML document, in double precision."""
     root = ElementTree.fromstring(files[""])
     columns = function.columns
-    table = root.find(f".//{{{_SPACE}}}RegressionTable")
+    table = root.find(f".//{{{_NAMESPACE}}}RegressionTable")
     if table is not None:
         terms = [(columns[p.get("name", "")], float(p.get("coefficient", ""))) for p in table]
         return weighted_sum(documents.X, terms, np.float64) + float(table.get("intercept", "0"))
-    tops = root.iterfind(f".//{{{_SPACE}}}TreeModel/{{{_SPACE}}}Node")
+    tops = root.iterfind(f".//{{{_NAMESPACE}}}TreeModel/{{{_NAMESPACE}}}Node")
     return tree_sum(documents.X, [_node(top, columns) for top in tops], np.float64)
 
 
 def _node(element: Element, columns: dict[str, int]) -> Node:
-    children = element.findall(f"{{{_SPACE}}}Node")
+    """Return the node of an element, with its children.
+
+    This is the inverse of :func:`_grow`.
+    """
+    children = element.findall(f"{{{_NAMESPACE}}}Node")
     if not children:
         return float(element.get("score", ""))
     below, above = children
-    predicate = below[0]
+    predicate = below[0]  # its first child element
     column = columns[predicate.get("field", "")]
     threshold = float(predicate.get("value", ""))
     return column, threshold, _node(below, columns), _node(above, columns)

@@ -14,9 +14,11 @@ from rankstudio.engine.language import translatable
 from rankstudio.engine.support.escaping import comment_text
 
 _SCRIPT = Path(trial.__file__).parent.with_name("trial_script.py")
-_BYTES = 2 * 10**9  # of addresses: Python's own, and a value in a document
+# Address space that the process may use: for Python itself, and for each value of a document.
+_PYTHON_BYTES = 2 * 10**9
 _BYTES_PER_VALUE = 200
 
+# The code after the numbers of the model: a weighted sum or trees, then sums of features, then scaling.
 _SUM = '''
 
 def score({argument}):
@@ -39,7 +41,7 @@ def score({argument}):
         total += leaves[-1 - node]
     return total
 '''
-_NEW = '''
+_NEW_FEATURES = '''
 
 def new_features(values):
     """Return the new features, which are sums of features, by their numbers."""
@@ -65,9 +67,12 @@ def scores(documents):
 
 
 def write(function: ScoreFunction) -> Files:
-    """Return the module."""
+    """Return the text of the module.
+
+    It begins with the numbers of the model as dicts and lists. The functions that use them follow.
+    """
     ids = [feature.id for feature in function.inputs]
-    about = " ".join(comment_text(function.about, "python").split())  # without "=": "k 5, lambda 2"
+    about = " ".join(comment_text(function.about, "python").split())  # "=" is dropped: "k 5, lambda 2"
     lines = [f"# A ranking model: {about}", "", "FEATURES = {"]
     lines += [f"    {feature.id}: {feature.name!r}," for feature in function.inputs]
     lines += ["}", '"""The features\' names by their ids."""', ""]
@@ -76,10 +81,11 @@ def write(function: ScoreFunction) -> Files:
         lines += ["WEIGHTS = {", *(f"    {i}: {weight!r}," for i, weight in pairs), "}"]
         lines += ['"""The score per unit of each feature, by its id, in the order of the sum."""']
     else:
+        # Trees split on new features, numbered from 1, or else on features, identified by their ids.
         numbers = list(range(1, len(function.sums) + 1)) or ids
         if function.sums:
             sums = (repr({ids[column]: weight for column, weight in terms}) for terms in function.sums)
-            lines += ["SUMS = {", *(f"    {k}: {terms}," for k, terms in enumerate(sums, start=1)), "}"]
+            lines += ["SUMS = {", *(f"    {n}: {terms}," for n, terms in enumerate(sums, start=1)), "}"]
             lines += ['"""The weights of the features of each new feature, in the order of the sum."""', ""]
         lines += ["TREES = ["]
         for tree in function.trees:
@@ -93,7 +99,9 @@ def write(function: ScoreFunction) -> Files:
         ]
     code = (_SUM if function.linear else _TREES).format(argument="values")
     if function.sums:
-        code = _NEW + code.replace("    total = 0.0", "    values = new_features(values)\n    total = 0.0")
+        code = _NEW_FEATURES + code.replace(
+            "    total = 0.0", "    values = new_features(values)\n    total = 0.0"
+        )
     return {"": ("\n".join(lines) + "\n" + code + (_SCALED if function.scaled else "")).encode()}
 
 
@@ -101,10 +109,11 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     """Score documents by running the module in a separate process."""
     ids = " ".join(str(feature.id) for feature in function.inputs)
     ends = " ".join(map(str, documents.query_ptr.tolist()))
-    needed = _BYTES + _BYTES_PER_VALUE * documents.X.size
+    needed = _PYTHON_BYTES + _BYTES_PER_VALUE * documents.X.size
     written = {"model.py": files[""], "ids": ids.encode(), "ends": ends.encode()}
     with Trial(written) as attempt:
         names = (attempt.path(name) for name in written)
+        # The script expects these arguments in this order; see trial_script.py.
         arguments = ["module", str(int(SECONDS)), str(needed), *names, str(int(function.scaled))]
         return attempt.scores([sys.executable, "-I", "-S", str(_SCRIPT), *arguments], documents.X)
 

@@ -1,4 +1,4 @@
-"""RankLib's files of models: a line of weights by Coordinate Ascent, an ensemble of trees by LambdaMART."""
+"""RankLib's files of models: weights as from Coordinate Ascent, trees as from LambdaMART."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ def write(function: ScoreFunction) -> Files:
 
 
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
-    """Score documents like RankLib, with values, thresholds and sums of trees in single precision."""
+    """Score documents as RankLib does.
+
+    Values, thresholds and sums of trees have single precision.
+    """
     numbers = {feature.id: column for column, feature in enumerate(function.inputs)}
     return scores(files[""].decode(), numbers, documents)
 

@@ -17,29 +17,42 @@ from rankstudio.engine.support.escaping import comment_text
 
 
 def write(function: ScoreFunction) -> Files:
-    """Return the expression in standard SQL; columns are named after the features."""
+    """Return the expression in standard SQL.
+
+    The columns are named after the features.
+    """
     names = [f'"{feature.identifier}"' for feature in function.inputs]
     if function.linear:
-        terms = [f"+ {_number(w)} * {n}" for n, w in zip(names, function.weights, strict=True)]
+        terms = [
+            f"+ {_number(weight)} * {name}" for name, weight in zip(names, function.weights, strict=True)
+        ]
     else:
-        terms = [f"+ {_case(t.nested(), names)}" for t in function.trees]
+        terms = [f"+ {_case(tree.nested(), names)}" for tree in function.trees]
+    columns = [
+        f"-- {feature.identifier}: feature {feature.id}, {comment_text(feature.name, 'sql')}"
+        for feature in function.inputs
+    ]
     lines = [
         f"-- {comment_text(function.about, 'sql')}",
-        *(f"-- {i.identifier}: feature {i.id}, {comment_text(i.name, 'sql')}" for i in function.inputs),
+        *columns,
         "-- SELECT *, (this expression) AS score FROM documents ORDER BY query, score DESC",
-        "0e0",
+        "0e0",  # every term begins with "+"
         *terms,
     ]
     return {"": ("\n".join(lines) + "\n").encode()}
 
 
 def _number(value: float) -> str:
-    """Return a number as a literal of approximate type, which needs an exponent."""
+    """Return a number as an SQL literal with an exponent, which makes its type double precision."""
     text = repr(value)
     return text if "e" in text else f"{text}e0"
 
 
 def _case(node: Node, names: list[str]) -> str:
+    """Return the expression of a node.
+
+    A leaf is a number, a split is CASE WHEN … THEN … ELSE … END.
+    """
     if not isinstance(node, tuple):
         return _number(node)
     column, threshold, below, above = node
@@ -50,15 +63,15 @@ def _case(node: Node, names: list[str]) -> str:
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     """Score documents with SQLite."""
     columns = ", ".join(f'"{feature.identifier}" REAL' for feature in function.inputs)
-    marks = ", ".join("?" for _ in range(len(function.inputs) + 1))
+    placeholders = ", ".join("?" for _ in range(len(function.inputs) + 1))
     rows = [(n, *row) for n, row in enumerate(documents.X.tolist())]
     try:
         with closing(sqlite3.connect(":memory:")) as base:
             base.execute(f"CREATE TABLE documents (row INTEGER{', ' + columns if columns else ''})")
-            base.executemany(f"INSERT INTO documents VALUES ({marks})", rows)
+            base.executemany(f"INSERT INTO documents VALUES ({placeholders})", rows)
             query = f"SELECT (\n{files[''].decode()}\n) FROM documents ORDER BY row"
             return np.array([score for (score,) in base.execute(query)], dtype=np.float64)
-    except sqlite3.Error as error:  # its expressions have limits, which others do not have
+    except sqlite3.Error as error:  # SQLite limits the size of expressions more than other databases do
         raise OutputError(f"SQLite cannot read the file back: {error}.") from error
 
 

@@ -1,4 +1,4 @@
-"""SVM-light's and SVM-rank's files of models: a linear kernel, and a support vector for each weight."""
+"""SVM-light's and SVM-rank's files of models, with a linear kernel and one support vector per weight."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ empty# kernel parameter -u
 {vectors} # number of support vectors plus 1 
 {threshold!r} # threshold b, each following line is a SV (starting with alpha*y)
 """  # noqa: W291 - the programs read the blanks
-_HEADER_LINES = 11  # those above; the last one has the threshold
-_LARGEST = 24
-_MOST = 500
-"""Powers of two: of the greatest score, whose last bit is then the eighth decimal; and of a scale."""
+_HEADER_LINES = 11  # the last line of the header has the threshold
+# With 8 decimals, scores up to 2^24 show almost all digits of a double.
+_GREATEST_SCORE_EXPONENT = 24
+_GREATEST_SCALE_EXPONENT = 500
 
 _Fit = Callable[[ScoreFunction, ValueRanges], Sequence[ScoreFunction]]
 
@@ -46,18 +46,22 @@ def write(function: ScoreFunction, version: str) -> Files:
     pairs = list(zip(function.inputs, function.weights, strict=True))
     head = _HEADER.format(
         version=version,
-        highest=max((i.id for i in function.inputs), default=1),
+        highest=max((feature.id for feature in function.inputs), default=1),
         documents=max(n, 1),
         vectors=n + 1,
-        threshold=-math.fsum(weight * feature.shift for feature, weight in pairs) + 0.0,
+        threshold=-math.fsum(weight * feature.shift for feature, weight in pairs) + 0.0,  # never -0.0
     )
     vectors = [f"{weight!r} {feature.id}:1 #" for feature, weight in pairs]
-    vectors[:1] = [f"{first} {comment_text(clean_text(function.about), 'hash')}" for first in vectors[:1]]
+    if vectors:  # the text about the model is the comment of the first vector
+        vectors[0] += f" {comment_text(clean_text(function.about), 'hash')}"
     return {"": (head + "".join(f"{vector}\n" for vector in vectors)).encode()}
 
 
 def read(files: Files, function: ScoreFunction, documents: Documents, prints: str) -> Floats:
-    """Score documents like svm_classify: values in single precision, sums in double, few digits."""
+    """Score documents as svm_classify does.
+
+    Values have single precision, sums double precision, and scores few digits.
+    """
     lines = files[""].decode().splitlines()
     threshold = float(lines[_HEADER_LINES - 1].partition("#")[0])
     columns = {feature.id: column for column, feature in enumerate(function.inputs)}
@@ -75,26 +79,47 @@ def read(files: Files, function: ScoreFunction, documents: Documents, prints: st
 
 
 def _centred(function: ScoreFunction, ranges: ValueRanges) -> tuple[ScoreFunction, ...]:
-    """Return the function as it is, and with scores around 0, of which 8 digits tell more apart."""
+    """Return the function as it is, and one with scores around 0.
+
+    Around 0, 8 digits distinguish more scores.
+    """
     return function, centred(function, ranges)
 
 
 def _scaled(function: ScoreFunction, ranges: ValueRanges) -> tuple[ScoreFunction, ...]:
-    """Return the function as it is, and scaled so that 8 decimals are all digits that doubles have."""
-    middle = centred(function, ranges)
-    reach = math.fsum(
+    """Return the function as it is, and a scaled function.
+
+    With the scale, 8 decimals show most digits of the scores.
+    """
+    centred_function = centred(function, ranges)
+    greatest_score = math.fsum(
         abs(weight) * max(high + feature.shift, -(low + feature.shift))
         for weight, low, high, feature in zip(
-            function.weights, ranges.low, ranges.high, middle.inputs, strict=True
+            function.weights, ranges.low, ranges.high, centred_function.inputs, strict=True
         )
     )
-    exponent = _LARGEST - math.frexp(reach)[1] if 0 < reach < math.inf else 0
-    scale = 2.0 ** max(-_MOST, min(exponent, _MOST))
-    return function, shifted(function, [feature.shift for feature in middle.inputs], scale)
+    scale_exponent = 0
+    if 0 < greatest_score < math.inf:
+        _, score_exponent = math.frexp(greatest_score)
+        scale_exponent = _GREATEST_SCORE_EXPONENT - score_exponent
+    scale = 2.0 ** max(-_GREATEST_SCALE_EXPONENT, min(scale_exponent, _GREATEST_SCALE_EXPONENT))
+    return function, shifted(function, [feature.shift for feature in centred_function.inputs], scale)
 
 
 def _format(key: str, label: str, summary: str, version: str, prints: str, fit: _Fit) -> ModelFormat:
-    """Return a format of SVM-light's model files for one of its programs."""
+    """Return the format of the model files of one of the two programs.
+
+    Parameters
+    ----------
+    key, label, summary : str
+        See :class:`ModelFormat`.
+    version : str
+        Version of the program, in the first line of a file.
+    prints : str
+        How the program prints a score, as a format of "%".
+    fit : callable
+        Returns the forms of a function, see :class:`ModelFormat`.
+    """
     return ModelFormat(
         key,
         label,
@@ -118,15 +143,15 @@ LIGHT = _format(
     "svmlight",
     "SVM-light",
     translatable("A model file for svm_classify: a linear kernel and one support vector per weight."),
-    "V6.02",
-    "%.8g",
-    _centred,
+    version="V6.02",
+    prints="%.8g",
+    fit=_centred,
 )
 RANK = _format(
     "svmrank",
     "SVM-rank",
     translatable("A model file for svm_rank_classify: a linear kernel and one support vector per weight."),
-    "V6.20",
-    "%.8f",
-    _scaled,
+    version="V6.20",
+    prints="%.8f",
+    fit=_scaled,
 )

@@ -44,7 +44,10 @@ _FIRST_NAME = "feature_0"
 
 
 def is_foreign_text(path: Path) -> bool:
-    """Return whether a file is a model of another program, for formats other than JSON, by its beginning."""
+    """Return whether a file is a model of another program, by its beginning.
+
+    This function recognizes formats other than JSON.
+    """
     if path.suffix.lower() == _ONNX_SUFFIX:
         return path.is_file()
     try:
@@ -97,7 +100,10 @@ def _with_set_names(parsed: ParsedModel, path: Path) -> ParsedModel:
 
 
 def _parsed_file(path: Path) -> ParsedModel | None:
-    """Return the model in a file of another program; None for a file of no known format."""
+    """Return the model in a file of another program.
+
+    Return None for a file of no known format.
+    """
     if path.suffix.lower() == _ONNX_SUFFIX:
         return onnx_model(path)
     try:
@@ -117,7 +123,10 @@ def _parsed_file(path: Path) -> ParsedModel | None:
 
 
 def _parsed_json(values: Any) -> ParsedModel | None:
-    """Return the model in JSON; None for unknown contents, which may be one of RankStudio's own models."""
+    """Return the model in JSON.
+
+    Return None for unknown contents, which may be one of RankStudio's own models.
+    """
     if isinstance(values, list):
         is_dump = values and all(isinstance(tree, dict) and "nodeid" in tree for tree in values)
         return xgboost_dump(values) if is_dump else None

@@ -101,7 +101,10 @@ def onnx_model(path: Path) -> ParsedModel:
 
 
 def _parsed_graph(model: onnx.ModelProto, folder: Path) -> ParsedModel:
-    """Return the model of a graph, whose operators must form a chain from the input to the score."""
+    """Return the model of a graph.
+
+    The operators of the graph must form a chain from the input to the score.
+    """
     graph = model.graph
     if model.functions or graph.sparse_initializer:
         raise unreadable(ONNX, tr("no functions of its own, and no sparse constants"))
@@ -141,7 +144,10 @@ def _parsed_graph(model: onnx.ModelProto, folder: Path) -> ParsedModel:
 
 
 def _input_stage(value: onnx.ValueInfoProto) -> _Stage:
-    """Return the stage of a graph's input: documents in rows, in single or double precision."""
+    """Return the stage of a graph's input.
+
+    The input has documents in rows, in single or double precision.
+    """
     import onnx  # noqa: PLC0415 - an extra
 
     types = {onnx.TensorProto.FLOAT: "float32", onnx.TensorProto.DOUBLE: "float64"}
@@ -191,7 +197,10 @@ def _stage_after(
 
 
 def _cast(stage: _Stage, node: onnx.NodeProto, attributes: Mapping[str, Any]) -> _Stage:
-    """Return the stage after a change of precision; RankStudio computes sums in doubles in any case."""
+    """Return the stage after a change of precision.
+
+    RankStudio computes sums in doubles in any case.
+    """
     import onnx  # noqa: PLC0415 - an extra
 
     types = {onnx.TensorProto.FLOAT: "float32", onnx.TensorProto.DOUBLE: "float64"}
@@ -206,7 +215,10 @@ def _cast(stage: _Stage, node: onnx.NodeProto, attributes: Mapping[str, Any]) ->
 def _reshaped(
     stage: _Stage, node: onnx.NodeProto, attributes: Mapping[str, Any], arrays: list[np.ndarray[Any, Any]]
 ) -> _Stage:
-    """Return the stage after a change of shape, which may only turn a column of scores into a row or back."""
+    """Return the stage after a change of shape.
+
+    The change may only turn a column of scores into a row, or a row into a column.
+    """
     if arrays:  # the shape, or the axes to remove, is an input
         is_plain = arrays[0].dtype == np.int64 and arrays[0].ndim == 1
         shape = tuple(arrays[0].ravel().tolist())
@@ -244,7 +256,10 @@ def _allowed_shapes(stage: _Stage, operator: str) -> dict[tuple[int, ...], _Stag
 def _matrix_weights(
     stage: _Stage, node: onnx.NodeProto, arrays: list[np.ndarray[Any, Any]]
 ) -> tuple[dict[int, float], int, bool]:
-    """Return the weights of a product, its number of features, and whether its scores are a column."""
+    """Return the weights of a product, and its number of features.
+
+    The third returned value is whether its scores are a column.
+    """
     (matrix,) = arrays
     if stage.model is not None or matrix.ndim not in (1, 2) or matrix.shape[1:] not in ((), (1,)):
         raise refused(node, tr("several scores of a document"), tr("one score for each document"))
@@ -279,7 +294,10 @@ def _check_score(node: onnx.NodeProto, values: Mapping[str, Any], n_targets: int
 
 
 def _floats(node: onnx.NodeProto, values: Mapping[str, Any], name: str, dtype: str) -> list[float]:
-    """Return an attribute of numbers, which is a list of floats or a tensor in the precision of the input."""
+    """Return an attribute of numbers.
+
+    The attribute is a list of floats, or a tensor in the precision of the input.
+    """
     tensor = values.get(f"{name}_as_tensor")
     if tensor is None:
         return [finite(ONNX, value) for value in values.get(name, ())]
@@ -311,7 +329,10 @@ def _checked_split(
 
 
 def _regressor_trees(stage: _Stage, node: onnx.NodeProto, values: Mapping[str, Any]) -> tuple[ScoreTree, ...]:
-    """Return the trees of a ``TreeEnsembleRegressor``; a node has the number of its tree and its own."""
+    """Return the trees of a ``TreeEnsembleRegressor``.
+
+    A node has the number of its tree and its own number in this tree.
+    """
     constants = _floats(node, values, "base_values", stage.dtype)
     _check_score(node, values, values.get("n_targets", 1), len(constants))
     kind = values.get("aggregate_function", _SUM.encode()).decode()
@@ -352,7 +373,10 @@ def _regressor_trees(stage: _Stage, node: onnx.NodeProto, values: Mapping[str, A
 
 
 def _ensemble_trees(stage: _Stage, node: onnx.NodeProto, values: Mapping[str, Any]) -> tuple[ScoreTree, ...]:
-    """Return the trees of a ``TreeEnsemble``, which has all splits in one array and all leaves in another."""
+    """Return the trees of a ``TreeEnsemble``.
+
+    The operator has all splits in one array and all leaves in another.
+    """
     _check_score(node, values, values.get("n_targets", 1), 0)
     kinds = {0: _AVERAGE, 1: _SUM}
     number = values.get("aggregate_function", 1)
@@ -399,7 +423,10 @@ def _ensemble_trees(stage: _Stage, node: onnx.NodeProto, values: Mapping[str, An
 
 
 def _summed_trees(node: onnx.NodeProto, trees: list[ScoreTree], kind: str) -> tuple[ScoreTree, ...]:
-    """Return trees whose leaves add up to the score; for an average, divide leaves by the number of trees."""
+    """Return trees whose leaves add up to the score.
+
+    For an average, the leaves are divided by the number of trees.
+    """
     if kind not in (_SUM, _AVERAGE):
         text = tr("the attribute {name}").format(name="aggregate_function")
         raise refused(node, f"{text} {of_file(kind)}", f"{_SUM}, {_AVERAGE}")

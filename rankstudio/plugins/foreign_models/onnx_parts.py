@@ -96,7 +96,10 @@ OPERATORS: Mapping[str, Operator] = {
 
 
 def of_file(text: str) -> str:
-    """Return a name from a file for a sentence: on one line, and cut if it is long."""
+    """Return a name from a file for a sentence.
+
+    The name is on one line, and cut if it is long.
+    """
     return one_line(text if len(text) <= _MAX_NAME else f"{text[:_MAX_NAME]}…")
 
 
@@ -140,7 +143,10 @@ def checked_operator(node: onnx.NodeProto, versions: Mapping[str, int]) -> str:
 
 
 def standard_name(domain: Any) -> str:
-    """Return the name of a domain; the domain of the standard operators has two names, "" and "ai.onnx"."""
+    """Return the name of a domain.
+
+    The domain of the standard operators has two names, "" and "ai.onnx".
+    """
     return STANDARD if domain == "ai.onnx" else str(domain)
 
 
@@ -205,7 +211,10 @@ def array_of(tensor: onnx.TensorProto, folder: Path) -> np.ndarray[Any, Any]:
 
 
 def _n_bytes(text: str) -> int | None:
-    """Return the number of bytes that a text represents; None for any other text."""
+    """Return the number of bytes that a text represents.
+
+    Return None for any other text.
+    """
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= 18 else None
 
 

@@ -87,7 +87,10 @@ def _ranklib_tree(tree: Element) -> ScoreTree:
 
 
 def solr_model(values: Mapping[str, Any]) -> ParsedModel:
-    """Return a LinearModel or MultipleAdditiveTreesModel of Solr, with normalizers applied to the model."""
+    """Return a LinearModel or MultipleAdditiveTreesModel of Solr.
+
+    The normalizers of the features are applied to the model.
+    """
     try:
         names = tuple(str(feature["name"]) for feature in values["features"])
         numbers = {name: number for number, name in enumerate(names)}

@@ -72,7 +72,10 @@ class Agreement:
     alpha: float
 
     def of_query(self) -> Floats:
-        """Return the mean τ_b over the pairs of judges for each query, shape (Q,); NaN if no pair has one."""
+        """Return the mean τ_b over the pairs of judges for each query, shape (Q,).
+
+        The mean is NaN if no pair has a τ_b in the query.
+        """
         taus = np.array([pair.tau for pair in self.pairs])
         is_defined = ~np.isnan(taus)
         n = is_defined.sum(axis=0)
@@ -130,7 +133,10 @@ def agreement(judgments: Sequence[Judgments]) -> Agreement:
 def _pair_agreement(
     names: Sequence[str], labels: Floats, query: Ints, n: int, i: int, j: int
 ) -> PairAgreement:
-    """Return the agreement of the judges i and j: Kendall's τ_b in each of n queries, Krippendorff's α."""
+    """Return the agreement of the judges i and j.
+
+    It consists of Kendall's τ_b in each of n queries, and Krippendorff's α.
+    """
     from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba, where it is needed
     from rankstudio.engine.support.grades import Grading  # noqa: PLC0415
 
@@ -226,7 +232,10 @@ class JudgeSelections:
         return counts
 
     def order(self) -> Ints:
-        """Return the columns selected under any judge: selected under most judges first, ties by share."""
+        """Return the columns selected under any judge.
+
+        Columns selected under most judges come first; ties are ordered by share.
+        """
         selected = np.flatnonzero(self.shares.any(axis=1))
         columns: Ints = selected[
             np.lexsort((selected, -self.shares[selected].sum(axis=1), -self.n_judges[selected]))

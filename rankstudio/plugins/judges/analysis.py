@@ -109,7 +109,10 @@ def judges_result(
 
 
 def judges_words(plan: Plan, values: Mapping[str, Any]) -> list[str] | None:
-    """Return the words of the command line after the command's name; None if there is nothing to compare."""
+    """Return the words of the command line after the command's name.
+
+    Return None if there is nothing to compare.
+    """
     if not values["flips"] and not DataColumns.of(plan.columns).judges:
         return None
     words = [data_word(plan)]
@@ -185,7 +188,10 @@ def _agreement_table(agreed: Agreement, data: FoldedDataset) -> AnalysisTable:
 
 
 def _query_tables(agreed: Agreement, n: int) -> list[AnalysisTable]:
-    """Return a list with the table of the n queries in which the judges agree least; [] without queries."""
+    """Return a list with the table of the n queries in which the judges agree least.
+
+    Return [] without queries.
+    """
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (query, *(formatted(tau, "+.3f") for tau in (mean, *taus))) for query, mean, taus in agreed.least(n)
     )
@@ -196,7 +202,10 @@ def _query_tables(agreed: Agreement, n: int) -> list[AnalysisTable]:
 def _selection_table(
     judges: Sequence[str], results: Sequence[RunResult]
 ) -> tuple[dict[str, Any], AnalysisTable]:
-    """Return the selections and measures under each judge whose run is finished, as values and as a table."""
+    """Return the selections and measures under each judge whose run is finished.
+
+    They are returned as values and as a table.
+    """
     first = results[0]
     finished = list(judges[: len(results)])
     values: dict[str, Any] = {"judges": finished, "measures": [run.average for run in results]}

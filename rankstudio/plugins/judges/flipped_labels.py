@@ -56,7 +56,10 @@ class FlippedLabels:
     n_draws: int
 
     def order(self) -> Ints:
-        """Return the columns that any run selects: first those without flips, ties by their mean share."""
+        """Return the columns that any run selects.
+
+        Columns selected without flips come first; ties are ordered by mean share.
+        """
         selected = np.flatnonzero(self.selected.any(axis=0))
         original = self.selected[0, selected]
         mean = self.selected[1:, selected].mean(axis=0)
@@ -194,7 +197,10 @@ def flip_steps(
 
 
 def _distinct_grades(dataset: FoldedDataset) -> Floats:
-    """Return the distinct labels of all parts; raise DatasetError if there is only one."""
+    """Return the distinct labels of all parts.
+
+    Raise DatasetError if there is only one label.
+    """
     parts = [part for fold in dataset.folds for part in fold.parts.values()]
     grades = np.unique(np.concatenate([np.unique(part.y) for part in parts]))
     if grades.size < 2:
@@ -205,7 +211,10 @@ def _distinct_grades(dataset: FoldedDataset) -> Floats:
 
 
 def _run_steps(plan: Plan, dataset: FoldedDataset) -> Generator[None, None, RunResult]:
-    """Run a plan and return its result; yield None after each event, so that the caller can stop there."""
+    """Run a plan and return its result.
+
+    Yield None after each event, so that the caller can stop there.
+    """
     for event in run(plan, dataset):
         if isinstance(event, RunFinished):
             return event.result

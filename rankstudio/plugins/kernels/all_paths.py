@@ -86,7 +86,10 @@ def all_paths_kernel(
 
 
 def walk_weights(adjacency: Floats, number: int = 0) -> Floats:
-    """Return W = (I - A)^-1 - I, the total weight of all walks; raise DatasetError if it is infinite."""
+    """Return W = (I - A)^-1 - I, the total weight of all walks.
+
+    Raise DatasetError if this weight is infinite.
+    """
     A = np.array(adjacency, dtype=np.float64)
     if A.ndim != 2 or A.shape[0] != A.shape[1] or not np.isfinite(A).all():
         raise DatasetError(

@@ -75,7 +75,10 @@ class _Decomposed:
         return self.system.n_bytes + m * np.min_scalar_type(m).itemsize
 
     def twins(self, data: QueryData) -> NDArray[Any]:
-        """Return :func:`first_twins` of the data that were decomposed; computed once."""
+        """Return :func:`first_twins` of the data that were decomposed.
+
+        The twins are computed once.
+        """
         if not self.twins_cache:
             firsts = first_twins(data)
             self.twins_cache.append(firsts.astype(np.min_scalar_type(firsts.size)))
@@ -134,7 +137,9 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         left-out queries. For a single query, the leave-pair-out error; NaN with fewer basis vectors than
         documents.
 
-    Notes ----- Exact: O(m³ + m²n) for m documents, once for all λ, then O(m² + m sum_q |q|²) per λ with the
+    Notes
+    -----
+    Exact: O(m³ + m²n) for m documents, once for all λ, then O(m² + m sum_q |q|²) per λ with the
     leave-query-out error; five m × m matrices of memory. With r basis vectors, of which H_q are in query q:
     O(mr² + mrn) once, then O(r²) per λ, and O(r sum_q (|q| + |H_q|)²) for the error.
 
@@ -201,7 +206,10 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
             )
 
     def _criterion(self, rows: QueryData, decomposed: _Decomposed, regularization: float) -> Waiting[float]:
-        """Return the leave-query-out error; for one query, the error of :meth:`one_ranking_error`."""
+        """Return the leave-query-out error.
+
+        For a single query, return the error of :meth:`one_ranking_error`.
+        """
         has_one_query = rows.ptr.size == 2
         if has_one_query and rows.preferences is None:
             decomposition = KernelDecomposition(decomposed.system.rows, decomposed.system.values)
@@ -265,7 +273,10 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         return scores
 
     def _predicted(self, data: QueryData, decomposed: _Decomposed) -> Floats:
-        """Return the left-out predictions (m,); the last ones are cached."""
+        """Return the left-out predictions (m,).
+
+        The last predictions are cached.
+        """
         key = self._settings(kernel_of(self)), self.regularization
         return left_out_predictions(data, key, lambda: decomposed.system.left_out([self.regularization])[0])
 
@@ -283,7 +294,10 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         return decomposed
 
     def _held_out(self, X: ArrayLike, y: ArrayLike) -> HeldOutPredictor:
-        """Return the predictor of held-out documents; it needs the exact kernel model."""
+        """Return the predictor of held-out documents.
+
+        The predictor needs the exact kernel model.
+        """
         if self.n_basis is not None and self.n_basis < np.shape(y)[0]:
             raise ParameterError(
                 "n_basis", self.n_basis, "None, because held-out predictions need the exact model"
@@ -329,7 +343,10 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
 def _decompose(
     data: QueryData, kernel: Kernel, n_basis: int | None, way: str, seed: int, cost: PairCost
 ) -> _Decomposed:
-    """Decompose the system of RankRLS: exactly, or with basis vectors drawn in a ``way`` with a seed."""
+    """Decompose the system of RankRLS.
+
+    The system is exact, or has basis vectors drawn in a ``way`` with a seed.
+    """
     m = len(data.y)
     factor = _loss_factor(data, cost)
     is_exact = n_basis is None or n_basis >= m
@@ -346,7 +363,10 @@ def _decompose(
 
 
 def _loss_factor(data: QueryData, cost: PairCost) -> QueryFactor:
-    """Return the factor that scores are multiplied by in the loss, query by query, and its targets."""
+    """Return the factor and the targets of the loss, query by query.
+
+    In the loss, scores are multiplied by the factor.
+    """
     if cost.default and data.preferences is None:
         return QueryFactor.centring(data.y, data.ptr)
     factors, targets = zip(*query_factors(data, cost), strict=True)
@@ -354,7 +374,10 @@ def _loss_factor(data: QueryData, cost: PairCost) -> QueryFactor:
 
 
 def _kernel_rows(data: QueryData, kernel: Kernel) -> Callable[[Ints], Floats]:
-    """Return a function of rows (r,) that returns the kernel values (r, m) of these and all documents."""
+    """Return a function of rows (r,).
+
+    The function returns the kernel values (r, m) of the documents in these rows and of all documents.
+    """
     if kernel.function == PRECOMPUTED:
         return _checked_precomputed(data).__getitem__
     return partial(_kernel_of_rows, kernel, data.X)
@@ -365,7 +388,10 @@ def _kernel_of_rows(kernel: Kernel, X: Floats, rows: Ints) -> Floats:
 
 
 def _checked_precomputed(data: QueryData) -> Floats:
-    """Return the precomputed kernel of the grouped documents; raise DatasetError if it is not a kernel."""
+    """Return the precomputed kernel of the grouped documents.
+
+    Raise DatasetError if the matrix is not a kernel.
+    """
     m, n = data.X.shape
     if m != n:
         raise DatasetError(

@@ -70,9 +70,11 @@ class KernelSystem(ABC):
         ndarray of shape (L, m) or (L, m, v)
             Scores of the documents. For the centering loss, they are centered within each query.
 
-        Notes ----- For a query of |q| documents, of which |H| are basis vectors, and one λ: O(k(|q| + |H|)²),
-        or O(k³) in a :class:`ReducedSystem` if that is less. Threads share the queries, with identical
-        results. For a single query, no training data are left, and all scores are 0.
+        Notes
+        -----
+        For a query of |q| documents, of which |H| are basis vectors, and one λ: O(k(|q| + |H|)²), or O(k³) in
+        a :class:`ReducedSystem` if that is less. Threads share the queries, with identical results. For a
+        single query, no training data are left, and all scores are 0.
         """
         outputs = as_columns(self.along)
         count = len(regularizations)
@@ -86,10 +88,12 @@ class KernelSystem(ABC):
             """Predict query q for all λ, some λ at a time."""
             span = slice(ptr[q], ptr[q + 1])
             rows = slice(documents[q], documents[q + 1])
-            step = max(1, _VALUES_PER_BLOCK // max(1, (ptr[q + 1] - ptr[q] + 1) * len(self.values)))
-            for first in range(0, count, step):
-                grid = np.array(regularizations[first : first + step])
-                left_out[first : first + step, rows] = self._without(q, grid, targets[span], outputs)
+            n_values_per_lambda = (ptr[q + 1] - ptr[q] + 1) * len(self.values)
+            n_lambdas = max(1, _VALUES_PER_BLOCK // max(1, n_values_per_lambda))
+            for first in range(0, count, n_lambdas):
+                last = first + n_lambdas
+                grid = np.array(regularizations[first:last])
+                left_out[first:last, rows] = self._without(q, grid, targets[span], outputs)
 
         n_predicted = ptr.size - 1 if ptr.size > 2 else 0  # a single query is not predicted
         with STEADY, pool(worthwhile(0.4 * size)) as (executor, workers):  # the products are small
@@ -104,7 +108,7 @@ class KernelSystem(ABC):
 
     @abstractmethod
     def _without(self, q: int, grid: Floats, targets: Floats, outputs: Floats) -> Floats:
-        """Return the scores (L, |q|, v) of query q by the models trained without it, for each λ in ``grid``."""
+        """Return the scores (L, |q|, v) of query q by models trained without it, one per λ in ``grid``."""
 
     @property
     @abstractmethod
@@ -145,7 +149,13 @@ class DualSystem(KernelSystem):
                 f"{values[0]:.3g} and a largest eigenvalue of {greatest:.3g}."
             )
         scores = None if factor.blocks is None else factor.of(kernel).T @ vectors
-        return cls(factor, np.maximum(values, 0.0), vectors, vectors.T @ factor.targets, scores)
+        return cls(
+            factor,
+            values=np.maximum(values, 0.0),
+            rows=vectors,
+            along=vectors.T @ factor.targets,
+            scores=scores,
+        )
 
     def dual(self, regularization: float) -> Floats:
         """Return α = Ma, a = (K^ + λI)^-1 N."""
@@ -351,11 +361,13 @@ class LeftOutSystem:
     grid : ndarray of shape (L,)
         λ.
 
-    Notes ----- If a basis vector depends linearly on others up to a share g of its squared length, Z has a
-    column that separates them, and B has entries of g^-1/2. Well-determined parts of the model are then small
-    differences of undetermined ones; at λ = 2^-15, predictions had errors of 7e-6. The residuals of the
-    system show this error, because W_q and B_H are exact up to rounding, and a step of iterative refinement
-    corrects it. The remaining error is due to the rounding of the kernel values.
+    Notes
+    -----
+    If a basis vector depends linearly on others up to a share g of its squared length, Z has a column that
+    separates them, and B has entries of g^-1/2. Well-determined parts of the model are then small differences
+    of undetermined ones; at λ = 2^-15, predictions had errors of 7e-6. The residuals of the system show this
+    error, because W_q and B_H are exact up to rounding, and a step of iterative refinement corrects it. The
+    remaining error is due to the rounding of the kernel values.
     """
 
     def __init__(self, rows: Floats, held_out: Floats, values: Floats, grid: Floats) -> None:

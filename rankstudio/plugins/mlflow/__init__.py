@@ -1,6 +1,7 @@
 """A log of runs in a tracking store of MLflow: ``rankstudio run --log mlflow``.
 
-For laboratories that keep the runs of all programs in MLflow: plan, measures after each step, files, models.
+For laboratories that keep the runs of all their programs in MLflow. The log has the plan, the measures after
+each step, the files and the models.
 
 References
 ----------

@@ -1,4 +1,4 @@
-"""A log of runs in a tracking store of MLflow, made of the events of a run."""
+"""A log in a tracking store of MLflow, written from the events of a run."""
 
 from __future__ import annotations
 
@@ -23,42 +23,45 @@ from rankstudio.engine.experiment.results.events import Event, FoldFinished, Run
 from rankstudio.engine.experiment.results.results import FoldResult, PathResult, RunResult
 
 _STORE_FOLDER = "mlruns"
-_MAX_METRICS = 1000  # metrics that a server takes in one request
-_FILES_WITHOUT_TEST = ("plan.toml", "selection_path.csv")  # files of a run without a number of the test part
+_MAX_METRICS = 1000  # the maximum number of metrics in one request to a server
+_FILES_WITHOUT_TEST = ("plan.toml", "selection_path.csv")  # these files have no number of the test part
 
-_FORCED_VARIABLES = {"MLFLOW_DISABLE_TELEMETRY": "true", "DO_NOT_TRACK": "true"}  # nothing leaves the machine
+# No telemetry leaves the machine, whatever the user's variables say.
+_FORCED_VARIABLES = {"MLFLOW_DISABLE_TELEMETRY": "true", "DO_NOT_TRACK": "true"}
+# The user's own values of these variables take precedence.
 _DEFAULT_VARIABLES = {
-    "MLFLOW_ALLOW_FILE_STORE": "true",  # the one store on disk that needs no database
-    "MLFLOW_HTTP_REQUEST_TIMEOUT": "10",  # a run does not wait minutes for a server that is not there
+    "MLFLOW_ALLOW_FILE_STORE": "true",  # the only store on disk that needs no database
+    "MLFLOW_HTTP_REQUEST_TIMEOUT": "10",  # seconds; the default makes a run wait minutes for an absent server
     "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1",
     "MLFLOW_LOGGING_LEVEL": "ERROR",
 }
 
 
 class MlflowLog:
-    """A listener of the events of a run, which become runs of MLflow; what fails there never stops the run.
+    """A listener that logs the events of a run in MLflow; a failure of the log never stops the run.
 
-    A run is one of MLflow's, with the plan as its parameters and the averages as its metrics; each unit, one
-    fold with one parameter combination, is a run under it with the measures after each step.
+    The run becomes a run in MLflow, with the plan as parameters and the averages over the folds as metrics.
+    Each unit (one fold with one parameter combination) becomes a child of this run in MLflow, with the
+    measures after each step.
 
     Parameters
     ----------
     store : str
         A folder, or the address of a server.
     data_name : str
-        The dataset's, for the name of the experiment.
+        Name of the dataset, for the name of the experiment.
     say : callable
-        Shows the sentence on what failed.
+        Shows a sentence on a failure.
 
     Attributes
     ----------
     sealed : bool
-        Whether the test part is sealed: then no number of it is logged.
+        Whether the test part is sealed: then no number of the test part is logged.
 
     Raises
     ------
     MissingExtraError
-        Where MLflow is not installed.
+        If MLflow is not installed.
     """
 
     def __init__(self, store: str, data_name: str, say: Callable[[str], object]) -> None:
@@ -68,7 +71,7 @@ class MlflowLog:
         self._say = say
         self._experiment = os.environ.get("MLFLOW_EXPERIMENT_NAME") or f"RankStudio {_allowed_key(data_name)}"
         self._client: Any = None
-        self._run = ""  # the id of the run; empty before it began, and once something failed
+        self._run = ""  # the id of the run in MLflow; "" before the run begins, and after a failure
         self._units: dict[tuple[int, int], str] = {}
 
     def follow(self, event: Event) -> None:
@@ -82,27 +85,37 @@ class MlflowLog:
                 self._attempt(lambda: self._log_fold(fold))
 
     def finish(self, result: RunResult, refitted: Path | None = None, *, stopped: bool) -> None:
-        """Log averages and files of a run, and that it ended; a model learned from all documents too."""
+        """Log the averages and files of a run, and that the run ended.
+
+        Parameters
+        ----------
+        result : RunResult
+        refitted : Path, optional
+            File of a model learned from all documents, to be logged too.
+        stopped : bool
+            Whether the run was stopped before its end.
+        """
         if self._run:
-            self._attempt(lambda: self._log_result(result, refitted, "KILLED" if stopped else "FINISHED"))
+            status = "KILLED" if stopped else "FINISHED"
+            self._attempt(lambda: self._log_result(result, refitted, status))
 
     def fail(self) -> None:
-        """Log that the run ended by an error."""
+        """Log that the run ended with an error."""
         if self._run:
             self._attempt(lambda: self._client.set_terminated(self._run, "FAILED"))
 
     def _attempt(self, work: Callable[[], None]) -> None:
-        """Do some of the logging; where it fails, say so once, and log no more."""
+        """Carry out a part of the logging; after a failure, show one sentence and log nothing more."""
         try:
             work()
-        except Exception as error:  # the library, a server or a disk: whatever it is, the run is worth more
+        except Exception as error:  # of the library, a server or a disk: the run must continue in any case
             self._run = ""
             store = _without_password(self._store)
             reason = _without_password(_failure_reason(error))
             self._say(f"MLflow at {store}: {reason}. The run continues without this log.")
 
     def _begin(self, plan: Plan) -> None:
-        """Begin a run, with its plan as parameters."""
+        """Begin a run in MLflow, with the plan as parameters."""
         self._client = self._mlflow.MlflowClient(tracking_uri=self._store)
         stored = self._client.get_experiment_by_name(self._experiment)
         experiment = stored.experiment_id if stored else self._client.create_experiment(self._experiment)
@@ -115,40 +128,60 @@ class MlflowLog:
         self._log_params(self._run, _plan_as_parameters(plan))
 
     def _log_unit(self, unit: Unit, path: PathResult) -> None:
-        """Log the path of a unit as a run under the run."""
-        values = {axis.name: axis.format(v) for axis, v in zip(self._plan.axes, unit.values, strict=True)}
-        name = ", ".join([f"fold {unit.fold}", *(f"{key} {value}" for key, value in values.items())])
+        """Log the path of a unit as a child run: its parameters, and its measures after each step."""
+        settings = {
+            axis.name: axis.format(setting)
+            for axis, setting in zip(self._plan.axes, unit.values, strict=True)
+        }
+        name = ", ".join([f"fold {unit.fold}", *(f"{key} {text}" for key, text in settings.items())])
         run = self._client.create_run(
             self._experiment_id, run_name=name, tags={"mlflow.parentRunId": self._run}
         ).info.run_id
         self._units[unit.fold, unit.position] = run
-        self._log_params(run, {"fold": str(unit.fold), **values})
-        series = {"criterion": path.criterion, **{f"validation/{m}": v for m, v in path.validation.items()}}
+        self._log_params(run, {"fold": str(unit.fold), **settings})
+        series = {
+            "criterion": path.criterion,
+            **{f"validation/{measure}": curve for measure, curve in path.validation.items()},
+        }
         steps = path.x_values.tolist()
-        self._log_metrics(
-            run,
-            [(m, v, step) for m, vs in series.items() for v, step in zip(vs.tolist(), steps, strict=True)],
-        )
+        rows = [
+            (name, number, step)
+            for name, curve in series.items()
+            for number, step in zip(curve.tolist(), steps, strict=True)
+        ]
+        self._log_metrics(run, rows)
         self._client.set_terminated(run)
 
     def _log_fold(self, fold: FoldResult) -> None:
-        """Log the measures of a fold's chosen model, by fold, and its unit."""
+        """Log the measures and the size of the chosen model of a fold, and mark its unit as chosen.
+
+        The number of the fold stands in the place of MLflow's step.
+        """
         chosen = fold.chosen.unit
         if (chosen.fold, chosen.position) in self._units:
             self._client.set_tag(self._units[chosen.fold, chosen.position], "chosen", "yes")
         parts = {"validation": fold.validation, "test": {} if self.sealed else fold.test}
-        rows = [(f"by fold/{p} {m}", v, fold.fold) for p, values in parts.items() for m, v in values.items()]
+        rows = [
+            (f"by fold/{part} {measure}", number, fold.fold)
+            for part, measures in parts.items()
+            for measure, number in measures.items()
+        ]
         self._log_metrics(self._run, [*rows, ("by fold/features", len(fold.selected), fold.fold)])
 
     def _log_result(self, result: RunResult, refitted: Path | None, status: str) -> None:
-        """Log the averages over the folds, and the files that a run leaves."""
-        parts = {"validation": [f.validation for f in result.folds]}
-        parts |= {} if self.sealed else {"test": [f.test for f in result.folds]}
+        """Log the averages over the folds, the files of a run, and its status.
+
+        A part is averaged only if all folds have measures of it. If the test part is sealed, only files
+        without its numbers are logged, and no models.
+        """
+        parts = {"validation": [fold.validation for fold in result.folds]}
+        if not self.sealed:
+            parts["test"] = [fold.test for fold in result.folds]
         rows = [
-            (f"{part}/{m}", sum(fold[m] for fold in folds) / len(folds), 0)
+            (f"{part}/{measure}", sum(fold[measure] for fold in folds) / len(folds), 0)
             for part, folds in parts.items()
             if folds and all(folds)
-            for m in folds[0]
+            for measure in folds[0]
         ]
         sizes = [("features", sum(result.sizes) / len(result.sizes), 0)] if result.sizes else []
         self._log_metrics(self._run, [*rows, *sizes])
@@ -164,31 +197,32 @@ class MlflowLog:
         self._client.set_terminated(self._run, status)
 
     def _log_params(self, run: str, params: Mapping[str, str]) -> None:
+        """Log the parameters of a run in one request."""
         param = self._mlflow.entities.Param
         self._client.log_batch(
             run, params=[param(_allowed_key(name), value) for name, value in params.items()]
         )
 
     def _log_metrics(self, run: str, rows: list[tuple[str, float, int]]) -> None:
-        """Log values with their steps; undefined ones are left out."""
+        """Log metrics of a run as rows of name, value and step; undefined values are left out."""
         milliseconds = int(time.time() * 1000)
         metric = self._mlflow.entities.Metric
         values = [
-            metric(_allowed_key(name), float(v), milliseconds, step)
-            for name, v, step in rows
-            if math.isfinite(v)
+            metric(_allowed_key(name), float(value), milliseconds, step)
+            for name, value, step in rows
+            if math.isfinite(value)
         ]
         for first in range(0, len(values), _MAX_METRICS):
             self._client.log_batch(run, metrics=values[first : first + _MAX_METRICS])
 
 
 def tracking_store(location: str) -> str:
-    """Return where a tracking store is.
+    """Return the address or the absolute path of a tracking store.
 
     Parameters
     ----------
     location : str
-        A folder or an address; "" for the one of MLFLOW_TRACKING_URI, or the folder mlruns.
+        A folder or an address; "" for the value of MLFLOW_TRACKING_URI, or else the folder mlruns.
 
     Raises
     ------
@@ -197,11 +231,12 @@ def tracking_store(location: str) -> str:
     """
     _mlflow_library()
     store = location or os.environ.get("MLFLOW_TRACKING_URI") or _STORE_FOLDER
-    return store if "://" in store or store == "databricks" else str(Path(store).absolute())
+    is_address = "://" in store or store == "databricks"
+    return store if is_address else str(Path(store).absolute())
 
 
 def _mlflow_library() -> Any:
-    """Return MLflow, which sends nothing to anybody but the store and prints nothing."""
+    """Return MLflow, set up to print nothing and to send data to the store only."""
     os.environ.update(_FORCED_VARIABLES)
     for name, value in _DEFAULT_VARIABLES.items():
         os.environ.setdefault(name, value)
@@ -217,26 +252,33 @@ def _mlflow_library() -> Any:
 
 
 def _plan_as_parameters(plan: Plan) -> dict[str, str]:
-    """Return a plan as MLflow's parameters, each a text; those of methods have the method's word before."""
-    flat: dict[str, Any] = {}
+    """Return a plan as MLflow's parameters, each a text.
+
+    The parameters of a method are in a table of the plan, whose name is put before the name of each of them.
+    """
+    parameters: dict[str, Any] = {}
     for name, value in plan_as_dict(plan).items():
-        flat |= {f"{name}.{n}": v for n, v in value.items()} if name.endswith("parameters") else {name: value}
-    return {name: _as_text(value) for name, value in flat.items()}
+        if name.endswith("parameters"):
+            parameters |= {f"{name}.{inner_name}": inner for inner_name, inner in value.items()}
+        else:
+            parameters[name] = value
+    return {name: _as_text(value) for name, value in parameters.items()}
 
 
 def _as_text(value: Any) -> str:
+    """Return a value of a plan as text: numbers and texts separated by commas, other values as JSON."""
     if isinstance(value, list) and all(isinstance(item, str | int | float) for item in value):
         return ", ".join(map(str, value))
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _allowed_key(name: str) -> str:
-    """Return a name as MLflow allows it: letters, digits, and ``_ - . /`` and spaces."""
+    """Return a name with the characters that MLflow allows: letters, digits, ``_ - . /`` and spaces."""
     return re.sub(r"[^/\w.\- ]", "_", name.replace("@", "_at_"))
 
 
 def _failure_reason(error: BaseException | None) -> str:
-    """Return a failure in one line: the library describes an absent server in a paragraph."""
+    """Return the reason of a failure in one line; the library describes an absent server in a paragraph."""
     first = error
     while error is not None:
         if type(error).__module__ == "requests.exceptions":
@@ -247,5 +289,5 @@ def _failure_reason(error: BaseException | None) -> str:
 
 
 def _without_password(text: str) -> str:
-    """Return a text without the user and the password of addresses in it."""
+    """Return a text without the user names and passwords in its addresses."""
     return re.sub(r"(?<=://)[^/@\s]*@", "", text)

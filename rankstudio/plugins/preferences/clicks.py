@@ -46,6 +46,10 @@ _MAX_POSITION = 1_000_000
 _DOCUMENTS_PER_BLOCK = 1 << 18  # documents that are counted at once
 _MAX_PARTS = 8  # with more parts of counts than this, the parts are merged
 
+# Columns of a table of shown documents: line in the file, number of the list, query, document, position, and
+# whether the document was clicked.
+_LINE, _LIST, _QUERY, _DOCUMENT, _POSITION, _CLICKED = range(6)
+
 
 class PositionBiasError(DatasetError):
     """A log of clicks from which the position bias cannot be estimated, so that it has to be given."""
@@ -252,11 +256,12 @@ class _ClickReader:
         self._hashes = array("q")  # of the session and query of each list, to detect a list that comes again
         self._last_row: tuple[str, str, int] | None = None  # session, query and position
         self._n_lists = self._n_clicks = 0
-        # Columns: line, number of the list, query, document, position, whether clicked.
-        self._rows = tuple(array("q") for _ in range(6))
+        self._rows = tuple(array("q") for _ in range(6))  # the columns of a table, see `_LINE`
         self._propensities = array("d")
-        self._shown = _Counts(3, 2)
-        self._pairs = _Counts(4, 1)
+        # By query, document and position: numbers of times that the document was shown and clicked.
+        self._shown = _Counts(n_keys=3, n_sums=2)
+        # By query, winner, loser and position of the winner: the weight.
+        self._pairs = _Counts(n_keys=4, n_sums=1)
 
     def read(self) -> ClickLog:
         """Return the log."""
@@ -278,17 +283,32 @@ class _ClickReader:
             raise DatasetError(tr("{path}: found no clicks, expected at least one.").format(path=self._path))
         if len(np.unique(np.frombuffer(self._hashes, np.int64))) < len(self._hashes):
             raise _ScatteredError
-        (cases, impressions, _) = self._shown.result()
-        (pairs, weights, line_of) = self._pairs.result()
-        query, winner, loser, position = pairs.T.copy()
+        shown_keys, shown_counts, _ = self._shown.result()
+        shown_query, shown_document, shown_position = shown_keys.T.copy()
+        n_shown, n_clicked = shown_counts.T.copy()
+        pair_keys, weights, pair_lines = self._pairs.result()
+        query, winner, loser, position = pair_keys.T.copy()
         return ClickLog(
             rule=rule,
             queries=tuple(self._queries),
             documents=tuple(self._documents),
             n_lists=self._n_lists,
             n_clicks=self._n_clicks,
-            shown=Impressions(*cases.T.copy(), *impressions.T.copy()),
-            pairs=ClickPairs(line_of, query, winner, loser, weights[:, 0], position),
+            shown=Impressions(
+                query=shown_query,
+                document=shown_document,
+                position=shown_position,
+                shown=n_shown,
+                clicked=n_clicked,
+            ),
+            pairs=ClickPairs(
+                line=pair_lines,
+                query=query,
+                winner=winner,
+                loser=loser,
+                weight=weights[:, 0],
+                position=position,
+            ),
         )
 
     def _resolved(self) -> ClickRule:
@@ -353,19 +373,25 @@ class _ClickReader:
         """
         table = np.array([np.frombuffer(column, np.int64) for column in self._rows]).T
         propensities = np.frombuffer(self._propensities, np.float64)[: len(table)].copy()
-        rest = self._propensities[len(table) :] if keep_last else array("d")
         self._rows = tuple(array("q") for _ in range(6))
-        self._propensities = rest
-        order = np.argsort(table[:, 1], kind="stable")
+        self._propensities = self._propensities[len(table) :] if keep_last else array("d")
+        order = np.argsort(table[:, _LIST], kind="stable")
         table = table[order]
         self._check_lists(table)
         ones = np.ones(len(table))
-        self._shown.add(table[:, 2:5], np.column_stack([ones, table[:, 5]]), table[:, 0])
+        self._shown.add(
+            keys=table[:, _QUERY : _POSITION + 1],  # query, document and position
+            sums=np.column_stack([ones, table[:, _CLICKED]]),
+            lines=table[:, _LINE],
+        )
         winner, loser = _clicked_pairs(table, self._rule.pairs)
-        position = np.zeros_like(winner) if self._uses_propensities else table[winner, 4]
-        keys = np.column_stack([table[winner, 2], table[winner, 3], table[loser, 3], position])
+        # Propensities already account for the position, so that pairs are not counted by position.
+        position = np.zeros_like(winner) if self._uses_propensities else table[winner, _POSITION]
+        keys = np.column_stack(
+            [table[winner, _QUERY], table[winner, _DOCUMENT], table[loser, _DOCUMENT], position]
+        )
         weight = 1.0 / propensities[order][winner] if self._uses_propensities else ones[winner]
-        self._pairs.add(keys, weight[:, None], table[winner, 0])
+        self._pairs.add(keys, weight[:, None], table[winner, _LINE])
 
     def _cells(self, line: int, content: str) -> list[str]:
         try:
@@ -376,12 +402,14 @@ class _ClickReader:
 
     def _check_lists(self, table: Ints) -> None:
         """Raise FormatError for a list with a document or a position twice."""
-        for column, noun in ((3, "document"), (4, "position")):
-            order = np.lexsort((table[:, column], table[:, 1]))  # by list, then by document or position
+        for column, noun in ((_DOCUMENT, "document"), (_POSITION, "position")):
+            order = np.lexsort((table[:, column], table[:, _LIST]))  # by list, then by document or position
             ordered = table[order]
-            twice = np.flatnonzero((np.diff(ordered[:, 1]) == 0) & (np.diff(ordered[:, column]) == 0))
-            if twice.size:
-                line = int(max(ordered[twice[0], 0], ordered[twice[0] + 1, 0]))
+            is_same_list = np.diff(ordered[:, _LIST]) == 0
+            is_repeated = is_same_list & (np.diff(ordered[:, column]) == 0)
+            if is_repeated.any():
+                row = int(np.argmax(is_repeated))  # the first row that the next row repeats
+                line = int(max(ordered[row, _LINE], ordered[row + 1, _LINE]))
                 content = next(islice(streamed_lines(self._path), line - 1, None))
                 raise line_error(self._path, line, content, f"each {noun} once in a result list")
 
@@ -423,18 +451,18 @@ class _Counts:
 
 def _clicked_pairs(table: Ints, rule: PairRule) -> tuple[Ints, Ints]:
     """Return the rows of the winner and of the loser of each pair, in a table sorted by lists."""
-    begins = np.flatnonzero(np.diff(table[:, 1], prepend=-1))
+    begins = np.flatnonzero(np.diff(table[:, _LIST], prepend=-1))
     sizes = np.diff(begins, append=len(table))
-    number_of = np.repeat(np.arange(begins.size), sizes)
-    clicked = np.flatnonzero(table[:, 5])
+    list_of_row = np.repeat(np.arange(begins.size), sizes)
+    clicked = np.flatnonzero(table[:, _CLICKED])
     # First pair each clicked document with all documents of its list.
-    list_sizes = sizes[number_of[clicked]]
+    list_sizes = sizes[list_of_row[clicked]]
     winner = np.repeat(clicked, list_sizes)
-    first = np.cumsum(list_sizes) - list_sizes
-    loser = np.repeat(begins[number_of[clicked]] - first, list_sizes) + np.arange(winner.size)
-    is_pair = table[loser, 5] == 0
+    first_pairs = np.cumsum(list_sizes) - list_sizes  # number of the first pair of each clicked document
+    loser = np.repeat(begins[list_of_row[clicked]] - first_pairs, list_sizes) + np.arange(winner.size)
+    is_pair = table[loser, _CLICKED] == 0
     if rule == "skipped":
-        is_pair &= table[loser, 4] < table[winner, 4]
+        is_pair &= table[loser, _POSITION] < table[winner, _POSITION]
     return winner[is_pair], loser[is_pair]
 
 
@@ -461,13 +489,15 @@ def _parsed_propensity(path: Path, line: int, cell: str) -> float:
 def estimate_bias(log: Impressions) -> PositionBias:
     """Estimate η from documents that were shown at several positions for the same query.
 
-    If a document is clicked at a position with probability position^-η times its own attractiveness, the
-    positions of its clicks, given their number, say nothing of its attractiveness: they are distributed like
-    its impressions, weighted by position^-η (for rare clicks, whose number is Poisson distributed). η
-    maximises this conditional likelihood, which is concave. The changes of position in the log replace the
-    swap experiments of Joachims et al. (2017), as in Agarwal et al. (2019), "Estimating Position Bias without
-    Intrusive Interventions"; Wang et al. (2018), "Position Bias Estimation for Unbiased Learning to Rank in
-    Personal Search", estimate propensities by expectation maximisation instead.
+    The model: a document is clicked at a position with probability position^-η times its attractiveness.
+    Given the number of clicks on a document, the positions of these clicks do not depend on its
+    attractiveness. They are distributed like its impressions, weighted by position^-η (for rare clicks, whose
+    number is Poisson distributed). η maximizes this conditional likelihood, which is concave.
+
+    The changes of position in the log replace the swap experiments of Joachims et al. (2017), as in Agarwal
+    et al. (2019), "Estimating Position Bias without Intrusive Interventions". Wang et al. (2018), "Position
+    Bias Estimation for Unbiased Learning to Rank in Personal Search", estimate propensities by expectation
+    maximization instead.
 
     Raises
     ------
@@ -481,36 +511,36 @@ def estimate_bias(log: Impressions) -> PositionBias:
     from scipy.optimize import brentq  # noqa: PLC0415 - scipy, where it is needed
 
     key = log.query * (int(log.document.max(initial=0)) + 1) + log.document
-    _, group = np.unique(key, return_inverse=True)
+    _, group = np.unique(key, return_inverse=True)  # a group is a document of a query
     clicks = np.bincount(group, log.clicked)
-    depth = np.log(log.position)
-    low = np.full(clicks.size, np.inf)
-    high = np.full(clicks.size, -np.inf)
-    np.minimum.at(low, group, depth)
-    np.maximum.at(high, group, depth)
-    useful = (clicks > 0) & (high > low)
-    if not useful.any():
+    log_position = np.log(log.position)
+    least = np.full(clicks.size, np.inf)
+    greatest = np.full(clicks.size, -np.inf)
+    np.minimum.at(least, group, log_position)
+    np.maximum.at(greatest, group, log_position)
+    is_useful_group = (clicks > 0) & (greatest > least)
+    if not is_useful_group.any():
         raise PositionBiasError(
             tr("η cannot be estimated: no clicked document is shown at several positions. Give η instead.")
         )
-    is_useful = useful[group]
-    depth = depth[is_useful]
+    is_useful = is_useful_group[group]
+    log_position = log_position[is_useful]
     clicked = log.clicked[is_useful]
     impressions = log.shown[is_useful]
     _, group = np.unique(group[is_useful], return_inverse=True)
-    clicks = clicks[useful]
+    clicks = clicks[is_useful_group]
 
     def moments(eta: float) -> tuple[Floats, Floats]:
         """Return mean and variance of the log position of a click on each document."""
-        weight = impressions * np.exp(-eta * depth)
+        weight = impressions * np.exp(-eta * log_position)
         total = np.bincount(group, weight)
-        mean = np.bincount(group, weight * depth) / total
-        return mean, np.bincount(group, weight * (depth - mean[group]) ** 2) / total
+        mean = np.bincount(group, weight * log_position) / total
+        return mean, np.bincount(group, weight * (log_position - mean[group]) ** 2) / total
 
     def slope(eta: float) -> float:
         """Return the derivative of the conditional log likelihood."""
         mean, _ = moments(eta)
-        return float(clicks @ mean - depth @ clicked)
+        return float(clicks @ mean - log_position @ clicked)
 
     if slope(_MAX_ETA) > 0:
         text = tr("η cannot be estimated: it would exceed {most:g}. Give η instead.")
@@ -518,7 +548,7 @@ def estimate_bias(log: Impressions) -> PositionBias:
     eta = float(brentq(slope, 0.0, _MAX_ETA, xtol=1e-12)) if slope(0.0) > 0 else 0.0
     _, variance = moments(eta)
     information = float(clicks @ variance)  # the negative second derivative at η
-    return PositionBias(eta, error=information**-0.5, n_documents=int(useful.sum()))
+    return PositionBias(eta, error=information**-0.5, n_documents=int(is_useful_group.sum()))
 
 
 def click_pairs(log: ClickLog, bias: PositionBias | None) -> ClickPairs:

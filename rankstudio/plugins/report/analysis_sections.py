@@ -16,7 +16,10 @@ from rankstudio.plugins.report.document import Block
 
 
 def analysis_blocks(source: ReportSource) -> Iterator[Block]:
-    """Yield the tables of each analysis for each subject: a run, a plan, a dataset or a training part."""
+    """Yield the tables of each analysis for each subject.
+
+    A subject is a run, a plan, a dataset or a training part.
+    """
     for entry in reported_analyses():
         subjects = _SUBJECTS_BY_NEED[entry.needs](source)
         if not subjects:
@@ -39,7 +42,10 @@ def _analysis_tables(entry: Analysis, name: str, subject: tuple[Any, ...]) -> It
 
 
 def _runs_with_data(source: ReportSource) -> dict[str, tuple[Any, ...]]:
-    """Return each run whose data are available, with these data; sealed test parts are left out."""
+    """Return each run whose data are available, with these data.
+
+    Sealed test parts are left out.
+    """
     return {
         run.name: (run.result, sealed_data(run.data) if source.is_sealed(run) else run.data)
         for run in source.runs
@@ -48,7 +54,10 @@ def _runs_with_data(source: ReportSource) -> dict[str, tuple[Any, ...]]:
 
 
 def _plans_with_data(source: ReportSource) -> dict[str, tuple[Any, ...]]:
-    """Return the plan of each run whose data are available, with the data; sealed test parts are left out."""
+    """Return the plan of each run whose data are available, with the data.
+
+    Sealed test parts are left out.
+    """
     return {
         run.name: (
             run.result.plan,

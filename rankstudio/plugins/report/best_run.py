@@ -64,7 +64,10 @@ def _next_sentence(group: ReportedGroup, best: ReportedRun) -> str:
 
 
 def _single_sentence(run: ReportedRun, name: str) -> str:
-    """Return a sentence that compares a run with the best single features; "" without their measure."""
+    """Return a sentence that compares a run with the best single features.
+
+    Return "" without the measure of single features.
+    """
     single = run.result.baseline.get(name, nan)
     if isnan(single):
         return ""

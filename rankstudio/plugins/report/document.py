@@ -56,7 +56,10 @@ class ReportFigure:
 
 
 def _element(file: bytes) -> str:
-    """Return an SVG file as an element of an HTML page: without metadata, and with ids unique on the page."""
+    """Return an SVG file as an element of an HTML page.
+
+    The element has no metadata, and its ids are unique on the page.
+    """
     root = ElementTree.fromstring(file)
     for parent in root.iter():
         for child in [c for c in parent if c.tag.endswith(("}metadata", "}style"))]:

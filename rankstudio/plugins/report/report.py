@@ -210,7 +210,10 @@ def seal_blocks(source: ReportSource) -> Iterator[Block]:
 
 
 def version_blocks(source: ReportSource) -> Iterator[Block]:
-    """Yield the versions of software that computed the runs; runs with the same versions share a column."""
+    """Yield the versions of software that computed the runs.
+
+    Runs with the same versions share a column.
+    """
     kinds = grouped(source.runs, lambda run: tuple(run.result.versions.items()))
     names = list(dict.fromkeys(name for kind in kinds for name, _ in kind))
     rows = tuple((name, *(dict(kind).get(name, "") for kind in kinds)) for name in names)

@@ -98,13 +98,19 @@ def _best_cells(group: ReportedGroup, names: Sequence[str]) -> frozenset[tuple[i
 
 
 def _curves_figure(group: ReportedGroup) -> ReportFigure | None:
-    """Return the validation measure by size, with bands paired with the best run; None without validation."""
+    """Return the validation measure by size, with bands paired with the best run.
+
+    Return None without validation.
+    """
     figure = curves_of(group.folds_title, group.runs[:_MAX_RUNS], group.measure)
     return ReportFigure(figure) if figure is not None else None
 
 
 def _folds_table(group: ReportedGroup) -> TextTable | None:
-    """Return the table of the measure by fold and run; None for a single fold, or for too many folds."""
+    """Return the table of the measure by fold and run.
+
+    Return None for a single fold, or for too many folds.
+    """
     runs = group.runs
     name = group.measure
     numbers = group.group.key.folds
@@ -182,7 +188,10 @@ def _tests_table(group: ReportedGroup) -> TextTable:
 
 
 def _test_row(row: ComparedRun, title: str) -> tuple[str, ...]:
-    """Return the cells of a run; for a run without a test, with the reason instead of a difference."""
+    """Return the cells of a run.
+
+    The cells of a run without a test have the reason instead of a difference.
+    """
     mean = fixed(row.mean) if row.mean is not None else NOTHING
     if row.found is None or row.p_holm is None or row.p_t_holm is None or row.p_wilcoxon_holm is None:
         role = row.role if row.role == "reference" else row.differs

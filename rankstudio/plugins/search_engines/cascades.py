@@ -82,7 +82,10 @@ class CascadeFront:
     n_tried: int
 
     def within(self, budget: float) -> Cascade | None:
-        """Return the best cascade within a budget of milliseconds per query; None if there is none."""
+        """Return the best cascade within a budget of milliseconds per query.
+
+        Return None if there is no such cascade.
+        """
         limit = budget * (1 + 1e-12)  # so that rounding does not exclude a cascade that costs the budget
         affordable = [cascade for cascade in self.cascades if cascade.milliseconds <= limit]
         return affordable[-1] if affordable else None
@@ -240,7 +243,10 @@ def find_cascades(
 
 
 def _best_path(run: RunResult, data: FoldedDataset, name: str, higher_is_better: bool) -> TriedPath:
-    """Return the path with the best mean validation measure; raise PlanError if the run has none."""
+    """Return the path with the best mean validation measure.
+
+    Raise PlanError if the method selects no features, or the run has no such measure.
+    """
     if not run.plan.entry.selects:
         raise PlanError(
             tr("{title} selects no features, so it has no cheap model.").format(title=run.plan.title)
@@ -308,7 +314,10 @@ class _Fold:
         return tuple(int(self._ids[column]) for column in self.steps[model].selected)
 
     def value(self, part: str, first: int, second: int, depth: int | None) -> float:
-        """Return the measure of a cascade on a part; NaN without the part or one of the models' features."""
+        """Return the measure of a cascade on a part.
+
+        Return NaN without the part, or without a feature of the models.
+        """
         has_part = part in self._parts
         if not has_part or not all(self.steps[i].covers(self._parts[part].X) for i in {first, second}):
             return float("nan")

@@ -47,7 +47,10 @@ def write(function: ScoreFunction) -> Files:
 
 
 def _set_features(function: ScoreFunction) -> list[dict[str, Any]]:
-    """Return the features of the set: as they were read, or else with templates that read fields."""
+    """Return the features of the set as they were read.
+
+    If none were read, each input gets a template that reads its field.
+    """
     if function.listed:
         return [json.loads(definition) for definition in function.listed]
     return [{"name": i.identifier, "params": [], "template": field_query(i)} for i in function.inputs]

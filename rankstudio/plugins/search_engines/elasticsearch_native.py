@@ -71,7 +71,10 @@ def _tree_as_dict(tree: ScoreTree, names: list[str]) -> dict[str, Any]:
     n_splits = len(tree.splits)
 
     def place(node: int) -> int:
-        """Return the position of a node: a split by its number, or a leaf, which is -1 minus its number."""
+        """Return the position of a node.
+
+        The position of a split is its number, the position of a leaf -1 minus its number.
+        """
         return node if node >= 0 else n_splits - 1 - node
 
     splits = [
@@ -95,7 +98,10 @@ def _tree_as_dict(tree: ScoreTree, names: list[str]) -> dict[str, Any]:
 
 
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
-    """Score documents as Elasticsearch does: scores of queries are floats, thresholds and sums doubles."""
+    """Score documents as Elasticsearch does.
+
+    Scores of queries are floats; thresholds and sums are doubles.
+    """
     model = json.loads(files[""])
     ensemble = model["definition"]["trained_model"]["ensemble"]
     columns = function.called

@@ -41,7 +41,10 @@ def write_script(function: ScoreFunction) -> Files:
 
 
 def read_script(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
-    """Score documents like the script: computed in doubles, at least 0, and then stored as floats."""
+    """Score documents as the script does.
+
+    Scores are computed in doubles, raised to at least 0, and stored as floats.
+    """
     parameters = json.loads(files[""])["query"]["script_score"]["script"]["params"]
     columns = function.columns
     X = np.array(documents.X, dtype=np.float64)

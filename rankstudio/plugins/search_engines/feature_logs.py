@@ -167,14 +167,20 @@ def _query_of_file(path: Path) -> str:
 
 
 def _query_of_request(response: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the query in the request's parameters, which Solr repeats in its response; () without one."""
+    """Return the query in the request's parameters, which Solr repeats in its response.
+
+    Return () without a query.
+    """
     header = response.get("responseHeader")
     parameters = header.get("params") if isinstance(header, dict) else None
     return _texts_under_keys(parameters, _QUERY_KEYS) if isinstance(parameters, dict) else ()
 
 
 def _texts_under_keys(fields: Mapping[str, Any], keys: Sequence[str]) -> tuple[str, ...]:
-    """Return the texts and numbers under some keys, as texts; the number 17.0 gives "17" and "17.0"."""
+    """Return the texts and numbers under some keys, as texts.
+
+    The number 17.0 gives the texts "17" and "17.0".
+    """
     texts: list[str] = []
     for value in (fields.get(key) for key in keys):
         if isinstance(value, bool) or (isinstance(value, float) and not math.isfinite(value)):
@@ -214,13 +220,19 @@ def _logged_document(hit: Mapping[str, Any], queries: tuple[str, ...]) -> Logged
 
 
 def _user_part_of_id(name: str) -> str:
-    """Return the user's part of an id of Vespa, ``id:namespace:type:key=value:part``; "" for other ids."""
+    """Return the user's part of an id of Vespa, ``id:namespace:type:key=value:part``.
+
+    Return "" for other ids.
+    """
     parts = name.split(":", 4)
     return parts[4] if name.startswith(_VESPA_ID_BEGINNING) and len(parts) == 5 else ""
 
 
 def _values_by_name(values: Iterable[tuple[str, float]]) -> dict[str, float]:
-    """Return a hit's values by name; a feature logged twice must have the same value."""
+    """Return a hit's values by name.
+
+    A feature that is logged twice must have the same value.
+    """
     value_by_name: dict[str, float] = {}
     for name, value in values:
         earlier = value_by_name.get(name, value)
@@ -258,7 +270,10 @@ def _solr_values(text: str) -> Iterator[tuple[str, float]]:
 
 
 def _vespa_values(features: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
-    """Yield name and value of the features that Vespa lists; `_TENSOR_MARK` for tensors, to be left out."""
+    """Yield name and value of the features that Vespa lists.
+
+    The value of a tensor is `_TENSOR_MARK`, as tensors are left out.
+    """
     for name, value in features.items():
         if name != _CACHED:
             yield name, _TENSOR_MARK if isinstance(value, dict | list) else _finite_or_nan(value)
@@ -325,7 +340,10 @@ class JudgedDocuments:
         return None
 
     def without(self, rows: Ints) -> Iterator[tuple[str, str]]:
-        """Yield query and document for each judged document whose row is negative: it is not in the logs."""
+        """Yield query and document for each judged document that is not in the logs.
+
+        Such a document has a negative row.
+        """
         for query, documents in self._numbers.items():
             yield from ((query, document) for document, number in documents.items() if rows[number] < 0)
 
@@ -356,7 +374,10 @@ class _JoinedDocuments:
         self._example: LoggedDocument | None = None
 
     def add(self, document: LoggedDocument, path: Path) -> bool:
-        """Add a document if it is judged; return whether enough documents wait to be written."""
+        """Add a document if it is judged.
+
+        Return whether enough documents wait to be written.
+        """
         self._example = self._example or document
         matched = self._judged.find(document)
         if matched is None:
@@ -559,7 +580,10 @@ def _feature_count_error(path: Path, n_features: int) -> DatasetError:
 
 
 def _document_comment(query: str, document: str) -> str:
-    """Return the comment of a document; it includes a query with blanks, which LETOR text cannot contain."""
+    """Return the comment of a document.
+
+    The comment includes the query if it has blanks, which LETOR text cannot contain in a query.
+    """
     return f"docid = {document} query = {query}" if len(query.split()) > 1 else f"docid = {document}"
 
 
@@ -590,6 +614,9 @@ def _nothing_joined_error(
 
 
 def _ids_text(places: Sequence[tuple[str, str]]) -> str:
-    """Return a list of queries and documents as text; only the first ones of a long list."""
+    """Return a list of queries and documents as text.
+
+    Of a long list, only the first ones are named.
+    """
     listed = "; ".join(f"{query} {document}" for query, document in places[:_MAX_LISTED_IDS])
     return tr("{ids} and others").format(ids=listed) if len(places) > _MAX_LISTED_IDS else listed

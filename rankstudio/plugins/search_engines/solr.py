@@ -47,7 +47,10 @@ def write(function: ScoreFunction) -> Files:
 
 
 def _store_feature(model_input: ModelInput, store: str) -> dict[str, Any]:
-    """Return a feature of the store: as it was read, or else one that reads the field of its name."""
+    """Return a feature of the store as it was read.
+
+    A feature without a definition reads the field of its name.
+    """
     if model_input.definition:
         return dict(json.loads(model_input.definition))
     name = model_input.identifier
@@ -56,7 +59,10 @@ def _store_feature(model_input: ModelInput, store: str) -> dict[str, Any]:
 
 
 def _model_feature(model_input: ModelInput) -> dict[str, Any]:
-    """Return a feature of the model; for a feature with a shift, with a normalizer that adds the shift."""
+    """Return a feature of the model.
+
+    A feature with a shift has a normalizer that adds the shift.
+    """
     if not model_input.shift:
         return {"name": model_input.called}
     parameters = {"avg": repr(-model_input.shift), "std": "1.0"}
@@ -97,7 +103,10 @@ def _threshold_text(value: float) -> str:
 
 
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
-    """Score documents like Solr: in single precision, with every threshold raised by a millionth."""
+    """Score documents as Solr does.
+
+    Solr computes in single precision, and raises every threshold by a millionth.
+    """
     model = json.loads(files[""])
     columns = function.called
     if "weights" in model["params"]:

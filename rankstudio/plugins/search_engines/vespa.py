@@ -133,7 +133,10 @@ class _Expression:
                 return np.array(float(number))
 
     def _next(self, expected: str | None = None) -> str:
-        """Return the present token and go to the next one; raise ValueError if it is not the expected one."""
+        """Return the present token and go to the next one.
+
+        Raise ValueError if the present token is not the expected one.
+        """
         token = self._tokens[self._position]
         if expected is not None and token != expected:
             raise ValueError(f"found {token!r} in the expression, expected {expected!r}")

@@ -1,4 +1,4 @@
-"""Parquet, Feather and Arrow files: read some rows at a time, and written so."""
+"""Parquet, Feather and Arrow files, which are read and written some rows at a time."""
 
 from __future__ import annotations
 
@@ -35,37 +35,40 @@ from rankstudio.engine.language import tr
 from rankstudio.engine.support.file_pages import release
 from rankstudio.engine.support.files import write_pieces
 
-ROWS = 1 << 14  # at a time
-_BUFFER_BYTES = 1 << 15  # bytes of a column that are read at a time; its page of a megabyte is there besides
-_BATCH_VALUES = 1 << 23  # of features in a row group, or in a batch of records
+ROWS = 1 << 14  # read at a time
+_BUFFER_BYTES = 1 << 15  # read at a time for a column, whose page takes a megabyte of memory besides
+_BATCH_VALUES = 1 << 23  # values of features in a written row group, or batch of records
 
 
 def read_arrow(
     part: PartFiles, files: Iterable[SourceFile], builder: TableBuilder, progress: ReadProgress
 ) -> TableFacts:
     """Read Parquet and Arrow files; see `FormatReader`."""
-    total = sum(_ArrowFile(path).described()[0] for path in part.paths)
+    total_rows = sum(_ArrowFile(path).n_rows() for path in part.paths)
     reader = ColumnsReader(part, builder, progress)
     for file in files:
         file.end()
         arrow = _ArrowFile(file.path, file if isinstance(file, LoadedFile) else None)
         if builder.holds_parts:
-            check_memory(shown_path(file.path), arrow.described()[0], arrow.n_columns())
-        for row, frame in arrow.frames():
+            check_memory(shown_path(file.path), arrow.n_rows(), arrow.n_columns())
+        for first_row, frame in arrow.frames():
             progress.check()
             if frame.num_rows:
-                share = (builder.n_documents + frame.num_rows) / max(total, 1)
-                reader.add(file.path, _table_columns(file.path, frame, row), share)
+                share_read = (builder.n_documents + frame.num_rows) / max(total_rows, 1)
+                reader.add(file.path, _table_columns(file.path, frame, first_row), share_read)
     return reader.facts("row")
 
 
 def arrow_need(_: DataFormat, path: Path) -> ContentsNeed:
-    """Return the need of a file, which says how many numbers it has."""
+    """Return the memory that the contents of a file need.
+
+    The file states the number of its values.
+    """
     return ContentsNeed(arrow_size(path), float(regular_file_size(path)))
 
 
 def write_arrow(form: DataFormat, dataset: RankingDataset, path: Path, comments: bool) -> None:
-    """Write Parquet or Arrow."""
+    """Write a dataset as Parquet or Arrow, with a column of comments if there are any and they are wanted."""
     comment_column = COMMENT_NAME if comments and any(dataset.comments) else ""
     table = arrow_pieces(dataset, path, form.key, feature_columns(dataset), comment_column)
     write_pieces(path, packed_pieces(path, table))
@@ -80,7 +83,7 @@ def arrow_size(path: Path) -> float:
         If the file cannot be read.
     """
     file = _ArrowFile(path)
-    return 8.0 * file.described()[0] * file.n_columns()
+    return 8.0 * file.n_rows() * file.n_columns()
 
 
 def preview(_: DataFormat, path: Path, _beginning: bytes, n_rows: int) -> FirstRows:
@@ -92,8 +95,8 @@ def preview(_: DataFormat, path: Path, _beginning: bytes, n_rows: int) -> FirstR
         If the file cannot be read.
     """
     file = _ArrowFile(path)
-    frame = next((frame.slice(0, n_rows) for _, frame in file.frames()), None)
-    table = file.described()[1].empty_table() if frame is None else frame
+    first_frame = next((frame.slice(0, n_rows) for _, frame in file.frames()), None)
+    table = file.schema().empty_table() if first_frame is None else first_frame
     rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
     return FirstRows(column_names(table.column_names), rows)
 
@@ -105,12 +108,12 @@ class _ArrowFile:
     ----------
     path : Path
     loaded : LoadedFile, optional
-        Its bytes where they are in memory.
+        The bytes of the file, if they are in memory.
 
     Raises
     ------
     MissingExtraError
-        Where pyarrow is not installed.
+        If pyarrow is not installed.
     """
 
     def __init__(self, path: Path, loaded: LoadedFile | None = None) -> None:
@@ -124,10 +127,20 @@ class _ArrowFile:
                 begin = file.read(len(PARQUET))
         self._is_parquet = begin == PARQUET
         self._lengths: dict[str, int] = {}
-        """Length of the lists in each column of lists that may have any."""
+        """Length of the lists in each column whose type does not fix the length, once a list was read."""
 
-    def described(self) -> tuple[int, Any]:
-        """Return how many rows it has, and its schema."""
+    def n_rows(self) -> int:
+        """Return the number of rows of the file."""
+        n_rows, _ = self._rows_and_schema()
+        return n_rows
+
+    def schema(self) -> Any:
+        """Return the names and types of the columns."""
+        _, schema = self._rows_and_schema()
+        return schema
+
+    def _rows_and_schema(self) -> tuple[int, Any]:
+        """Return the number of rows, and the schema of the columns."""
         try:
             if self._is_parquet:
                 with self._pq.ParquetFile(self._source()) as file:
@@ -139,7 +152,10 @@ class _ArrowFile:
             raise _damaged(self._path, error) from None
 
     def frames(self) -> Iterator[tuple[int, Any]]:
-        """Yield some rows at a time, as tables, each with the number of its first row."""
+        """Yield the rows as tables of at most ``ROWS`` rows, each after the number of its first row from 0.
+
+        Lists of numbers become columns, see :func:`_without_lists`.
+        """
         n_done = 0
         batches = self.batches()
         while True:
@@ -149,7 +165,7 @@ class _ArrowFile:
                     return
                 batch.validate(full=True)
                 frame = _without_lists(self._with_equal_lists(self._pa.Table.from_batches([batch]), n_done))
-                # Names are decoded here, which fails for those that are damaged.
+                # This decodes the names, which fails if they are damaged.
                 frame = frame.rename_columns(list(column_names(frame.column_names)))
             except RankStudioError:
                 raise
@@ -160,28 +176,29 @@ class _ArrowFile:
             n_done += frame.num_rows
 
     def n_columns(self) -> int:
-        """Return how many columns the table has once each place of its lists is one.
+        """Return the number of columns of the tables of :meth:`frames`, which have no lists.
 
-        Lists of any length are as long as the first one, for which the first rows are read.
+        The first rows are read if a type does not fix the length of the lists in a column.
         """
-        schema = self.described()[1]
+        schema = self.schema()
         n_columns = sum(getattr(field.type, "list_size", 1) for field in schema)
         if any(self._is_list(field.type) for field in schema):
-            frame = next((frame for _, frame in self.frames()), None)
-            return n_columns if frame is None else int(frame.num_columns)
+            first_frame = next((frame for _, frame in self.frames()), None)
+            return n_columns if first_frame is None else int(first_frame.num_columns)
         return n_columns
 
     def _is_list(self, kind: Any) -> bool:
+        """Return whether a type is a list without a fixed length."""
         types = self._pa.types
         return bool(types.is_list(kind) or types.is_large_list(kind))
 
     def _with_equal_lists(self, table: Any, first_row: int) -> Any:
-        """Return rows whose lists have one length, which is then that of their columns' types.
+        """Return rows with a fixed length in the type of each column of lists.
 
         Raises
         ------
         DataError
-            If the lists of a column differ in length, or the first rows have none.
+            If the lists of a column differ in length, or the first rows of the file have no list.
         """
         for position, field in enumerate(table.schema):
             if self._is_list(field.type):
@@ -192,10 +209,25 @@ class _ArrowFile:
         return table
 
     def _length_of_lists(self, name: str, column: Any, first_row: int) -> int:
-        """Return the length that all lists of a column have."""
+        """Return the length of all lists of a column: the length of the first list in the file.
+
+        Parameters
+        ----------
+        name : str
+            Name of the column.
+        column : pyarrow.Array
+            Lists, some of which may be missing.
+        first_row : int
+            Number of the first of these rows in the file, from 0.
+
+        Raises
+        ------
+        DataError
+            If a list has another length, or the first rows of the file have no list.
+        """
         import pyarrow.compute as pc  # noqa: PLC0415 - an extra
 
-        lengths = pc.list_value_length(column).to_numpy(zero_copy_only=False)
+        lengths = pc.list_value_length(column).to_numpy(zero_copy_only=False)  # nan for a missing list
         rows = np.flatnonzero(~np.isnan(lengths.astype(np.float64)))
         if name not in self._lengths:
             if not rows.size:
@@ -204,15 +236,24 @@ class _ArrowFile:
             self._lengths[name] = int(lengths[rows[0]])
             check_length(shown_path(self._path), short(name), self._lengths[name])
         length = self._lengths[name]
-        other = rows[lengths[rows] != length]
-        if other.size:
-            row = first_row + int(other[0]) + 1
-            length_text = length_found(int(lengths[other[0]]), name)
-            raise ColumnValueError(self._path, 0, 0, f"{length_text}, row {row}", length_expected(length))
+        rows_with_other_length = rows[lengths[rows] != length]
+        if rows_with_other_length.size:
+            row = rows_with_other_length[0]
+            length_text = length_found(int(lengths[row]), name)
+            raise ColumnValueError(
+                self._path,
+                line=0,
+                column=0,
+                found=f"{length_text}, row {first_row + int(row) + 1}",
+                expected=length_expected(length),
+            )
         return length
 
     def batches(self) -> Iterator[Any]:
-        """Yield its record batches, of Parquet with a fixed number of rows at a time."""
+        """Yield the record batches of the file.
+
+        From Parquet, batches of ``ROWS`` rows are made.
+        """
         if self._is_parquet:
             with self._pq.ParquetFile(self._source(), pre_buffer=False, buffer_size=_BUFFER_BYTES) as file:
                 yield from file.iter_batches(batch_size=ROWS)
@@ -222,21 +263,22 @@ class _ArrowFile:
                 yield reader.get_batch(i)
 
     def _source(self) -> Any:
+        """Return the opened file, or its bytes if they are in memory."""
         if self._loaded is not None:
             return self._pa.BufferReader(self._pa.py_buffer(self._loaded.packed))
         return self._pa.OSFile(str(self._path))
 
 
 def _table_columns(path: Path, frame: Any, first_row: int) -> TableColumns:
-    """Return the columns of a table of Arrow, whose first row is one of many of the file's.
+    """Return the columns of a table of Arrow with some rows of a file.
 
     Parameters
     ----------
     path : Path
-        The file, for sentences.
+        The file, for messages.
     frame : pyarrow.Table
     first_row : int
-        Its number in the file, from 0.
+        Number of the first row of the table in the file, from 0.
     """
 
     def column(position: int) -> NDArray[Any]:
@@ -246,21 +288,26 @@ def _table_columns(path: Path, frame: Any, first_row: int) -> TableColumns:
             raise _damaged(path, error) from None
 
     def error(row: int, excerpt: str, expected: str, missing: bool = False) -> DataError:
-        kind = MissingValueError if missing else ColumnValueError
-        return kind(path, 0, 0, f"{excerpt}, row {first_row + row + 1}", expected)
+        error_type = MissingValueError if missing else ColumnValueError
+        return error_type(
+            path, line=0, column=0, found=f"{excerpt}, row {first_row + row + 1}", expected=expected
+        )
 
     return TableColumns(
-        shown_path(path),
-        tuple(frame.column_names),
-        frame.num_rows,
-        column,
-        error,
-        lambda row: first_row + row + 1,
+        where=shown_path(path),
+        names=tuple(frame.column_names),
+        n_rows=frame.num_rows,
+        column=column,
+        error=error,
+        line=lambda row: first_row + row + 1,
     )
 
 
 def _without_lists(table: Any) -> Any:
-    """Return a table with a column for each place of the lists of fixed size in it, see `vector_names`."""
+    """Return a table in which each column of lists of length d is replaced by d columns of numbers.
+
+    :func:`vector_names` gives the names of the new columns.
+    """
     import pyarrow as pa  # noqa: PLC0415 - an extra
 
     lists = [field.name for field in table.schema if pa.types.is_fixed_size_list(field.type)]
@@ -282,14 +329,17 @@ def _without_lists(table: Any) -> Any:
 
 
 def _value_at(chunk: Any, position: int) -> Any:
-    """Return the value at a place of each list, none where there is no list."""
+    """Return the value at a position of each list.
+
+    Return null for a missing list.
+    """
     import pyarrow.compute as pc  # noqa: PLC0415 - an extra
 
     return pc.list_element(chunk, position)
 
 
 def _damaged(path: Path, error: Exception) -> FileAccessError:
-    """Return the error of a file of which a library says that it cannot be read."""
+    """Return the error for a file that a library cannot read, with the library's reason."""
     if isinstance(error, MemoryError):
         return FileAccessError(path, "the contents of the file do not fit into memory.")
     text = short(" ".join(str(error).split()), 200).rstrip(".")
@@ -299,7 +349,7 @@ def _damaged(path: Path, error: Exception) -> FileAccessError:
 def arrow_pieces(
     dataset: RankingDataset, path: Path, key: str, names: Sequence[str], comments: str
 ) -> Iterator[bytes]:
-    """Yield the bytes of a file, with a few megabytes in memory at a time.
+    """Yield the bytes of a Parquet or Arrow file, with a few megabytes in memory at a time.
 
     Parameters
     ----------
@@ -320,9 +370,9 @@ def arrow_pieces(
     pa, pq = _pyarrow(path)
     out = _Pieces()
     writer: Any = None
-    step = max(1, _BATCH_VALUES // max(1, dataset.n_features))
-    for first in range(0, dataset.n_documents, step):
-        rows = slice(first, min(first + step, dataset.n_documents))
+    rows_per_batch = max(1, _BATCH_VALUES // max(1, dataset.n_features))
+    for first in range(0, dataset.n_documents, rows_per_batch):
+        rows = slice(first, min(first + rows_per_batch, dataset.n_documents))
         columns: dict[str, Any] = {
             "qid": pa.array(dataset.query_keys[dataset.query_index[rows]]),
             "label": pa.array(dataset.y[rows]),
@@ -333,8 +383,8 @@ def arrow_pieces(
             columns[comments] = pa.array([dataset.comments[row] for row in range(rows.start, rows.stop)])
         table = pa.table(columns)
         if writer is None:
-            make = pq.ParquetWriter if key == "parquet" else pa.ipc.new_file
-            writer = make(out, table.schema)
+            new_writer = pq.ParquetWriter if key == "parquet" else pa.ipc.new_file
+            writer = new_writer(out, table.schema)
         writer.write_table(table)
         release(dataset.X[rows])
         yield from out.drained()
@@ -363,6 +413,10 @@ class _Pieces(io.RawIOBase):
 
 
 def _pyarrow(path: Path) -> tuple[Any, Any]:
+    """Return the modules pyarrow and pyarrow.parquet.
+
+    Raise MissingExtraError if pyarrow is not installed.
+    """
     try:
         import pyarrow as pa  # noqa: PLC0415 - an extra
         import pyarrow.parquet as pq  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""The formats of tables, with how certain it is that a file has one."""
+"""The formats of tables, and functions that return how likely it is that a file has one of them."""
 
 from __future__ import annotations
 
@@ -19,15 +19,19 @@ _ARROW_CODE = FormatCode(
 
 
 def arrow_confidence(form: DataFormat, beginning: Beginning) -> float:
-    """Return the confidence in Parquet, or in Arrow where the name says so."""
+    """Return the confidence that a file has this format, Parquet or Arrow.
+
+    Both formats are read by the same code. A file is taken for Arrow only if its name says so.
+    """
     if not beginning.is_arrow:
         return 0.0
-    named = format_of_name(beginning.path.name).key
-    return CERTAIN if form.key == (named if named == "arrow" else "parquet") else 0.0
+    is_named_arrow = format_of_name(beginning.path.name).key == "arrow"
+    recognized_key = "arrow" if is_named_arrow else "parquet"
+    return CERTAIN if form.key == recognized_key else 0.0
 
 
 def records_confidence(_: DataFormat, beginning: Beginning) -> float:
-    """Return the confidence in JSON records."""
+    """Return the confidence that a file has JSON records."""
     return RECORDS if is_records(beginning.head) else 0.0
 
 

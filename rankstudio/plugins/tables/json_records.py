@@ -1,6 +1,6 @@
-"""JSON Lines of plain records: a document on each line, or in a list of objects.
+"""JSON Lines of plain records, with an object per document on each line; or a list of such objects.
 
-A value is a number, a text, null, or a list of numbers that stands for several features.
+A value in a record is a number, a text, null, or a list of numbers that stands for several features.
 """
 
 from __future__ import annotations
@@ -30,15 +30,17 @@ from rankstudio.engine.language import tr, translatable
 
 EXPECTED = translatable("an object with the query, the label and the features of a document on each line")
 
-_BLOCK_SIZE = 4096  # at a time
-_SHOWN = 40
-_RESPONSE = re.compile(rb'"(?:hits|root|responses?)"\s*:\s*[\[{]')
-_OBJECT = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:\[\s*)?\{")
+_BLOCK_SIZE = 4096  # records read at a time
+_SHOWN_CHARACTERS = 40  # of a name or a value in a message
+_SEARCH_RESPONSE = re.compile(rb'"(?:hits|root|responses?)"\s*:\s*[\[{]')
+_FIRST_OBJECT = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:\[\s*)?\{")  # after a byte-order mark, or in a list
 
 
 def is_records(beginning: bytes) -> bool:
-    """Return whether a text that begins so has objects of JSON that are no responses of a search engine."""
-    return _OBJECT.match(beginning) is not None and _RESPONSE.search(beginning) is None
+    """Return whether the beginning of a file has JSON objects that are no responses of a search engine."""
+    has_object = _FIRST_OBJECT.match(beginning) is not None
+    has_response = _SEARCH_RESPONSE.search(beginning) is not None
+    return has_object and not has_response
 
 
 def read_records(
@@ -57,18 +59,18 @@ def read_records(
 
 
 def preview(_: DataFormat, path: Path, beginning: bytes, n_rows: int) -> FirstRows:
-    """Return the first records of a file that begins so.
+    """Return the first records of a file from the bytes of its beginning.
 
     Raises
     ------
     DataError
-        If the first object is no JSON.
+        If the first record is no JSON object.
     """
     block = _Block(path)
     try:
         for line, value in islice(JsonValues(path, io.BytesIO(beginning), tr(EXPECTED)), n_rows):
             block.add(line, value)
-    except DataError:  # the beginning may end within an object; the reader tells where it is none
+    except DataError:  # the beginning may end within an object; the records before it are shown
         if not block.lines:
             raise
     table = with_vectors(block.columns())
@@ -77,7 +79,10 @@ def preview(_: DataFormat, path: Path, beginning: bytes, n_rows: int) -> FirstRo
 
 
 def _record_blocks(file: SourceFile) -> Iterator[_Block]:
-    """Yield some records at a time, all with the keys of the first block."""
+    """Yield blocks of records.
+
+    The first block determines the keys that later records may have.
+    """
     values = iter(JsonValues(file.path, unpacked_stream(file), tr(EXPECTED)))
     keys: tuple[str, ...] | None = None
     while True:
@@ -97,9 +102,9 @@ class _Block:
     Parameters
     ----------
     path : Path
-        The file, for sentences.
+        The file, for messages.
     keys : tuple of str, optional
-        All keys that a record may have.
+        The only keys that records may have; by default any key.
     """
 
     path: Path
@@ -110,14 +115,20 @@ class _Block:
         self.lines: list[int] = []
 
     def add(self, line: int, record: Any) -> None:
-        """Add a record; FormatError unless it is an object with known keys."""
+        """Add a record as a new row.
+
+        Raises
+        ------
+        FormatError
+            If the record is no object, or has a key that it may not have.
+        """
         if not isinstance(record, dict):
-            raise line_error(self.path, line, repr(record)[:_SHOWN], tr(EXPECTED))
+            raise line_error(self.path, line, repr(record)[:_SHOWN_CHARACTERS], tr(EXPECTED))
         for key in record:
             if key in self.values:
                 continue
             if self.keys is not None:
-                text = tr('the new key "{name}"').format(name=clean_name(key)[:_SHOWN])
+                text = tr('the new key "{name}"').format(name=clean_name(key)[:_SHOWN_CHARACTERS])
                 raise FormatError(self.path, line, 0, text, tr("the keys of the records before"))
             self.values[key] = [None] * len(self.lines)
         self.lines.append(line)
@@ -138,17 +149,16 @@ class _Block:
         )
 
     def _error(self, row: int, excerpt: str, expected: str, missing: bool = False) -> DataError:
-        kind = MissingValueError if missing else ColumnValueError
-        return kind(self.path, self.lines[row], 0, excerpt, expected)
+        error_type = MissingValueError if missing else ColumnValueError
+        return error_type(self.path, line=self.lines[row], column=0, found=excerpt, expected=expected)
 
 
 def _as_array(values: list[Any]) -> NDArray[Any]:
-    """Return values as numbers where all of them are, else as objects."""
-    kinds = {type(value) for value in values}
-    if kinds <= {int, float}:
+    """Return an array of numbers if all values are numbers, else an array of objects."""
+    if {type(value) for value in values} <= {int, float}:
         try:
             return np.array(values)
-        except OverflowError:
+        except OverflowError:  # an integer is too large for a number of numpy
             pass
     objects = np.empty(len(values), dtype=object)
     objects[:] = values

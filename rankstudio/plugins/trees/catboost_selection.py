@@ -66,10 +66,11 @@ class CatBoostSelection(PathSelector):
     ranking_ : ndarray of shape (n,)
         1 for the last remaining feature, n for the first dropped one.
 
-    Notes ----- S times the cost of CatBoost, plus that of the importances, which for Shapley values is O(m T
-    2^d d) with m documents, T trees and depth d. A request to stop waits for a tree, or for the importances
-    of a stage. The attributes of the path are those of
-    :class:`rankstudio.engine.methods.selection.base.PathSelector`.
+    Notes
+    -----
+    S times the cost of CatBoost, plus that of the importances, which for Shapley values is O(m T 2^d d) with
+    m documents, T trees and depth d. A request to stop waits for a tree, or for the importances of a stage.
+    The attributes of the path are those of :class:`rankstudio.engine.methods.selection.base.PathSelector`.
 
     Examples
     --------
@@ -133,7 +134,10 @@ def _dropped_columns(
     """Return the columns that CatBoost drops to leave ``size`` columns, the least important first."""
 
     class StopCheck:
-        """A measure without meaning: CatBoost has no callbacks here, but evaluates measures after each tree."""
+        """A measure without meaning.
+
+        CatBoost has no callbacks here, but evaluates a measure after each tree.
+        """
 
         no_jit = True  # otherwise CatBoost compiles the measure, with warnings
 

@@ -53,7 +53,10 @@ Grown = tuple[ScoreTree, dict[int, float], Ints]
 
 
 class ConvertedTrees(GrownTrees):
-    """Trees of another library, converted to LightGBM's text; each tree is added when it is grown."""
+    """Trees of another library, converted to LightGBM's text.
+
+    Each tree is added when it is grown.
+    """
 
     def __init__(self, n_columns: int) -> None:
         super().__init__(None)
@@ -61,14 +64,20 @@ class ConvertedTrees(GrownTrees):
         self._texts: list[str] = []
 
     def add(self, tree: ScoreTree, leaves: Ints) -> Floats:
-        """Add a tree, given the leaf of each training document; return the tree's scores of them, (m,)."""
+        """Add a tree, given the leaf of each training document.
+
+        Return the scores (m,) of the training documents by this tree.
+        """
         # For contributions LightGBM divides by counts, so the count of an empty leaf, as CatBoost has, is 1.
         counts = np.maximum(np.bincount(leaves, minlength=len(tree.leaves)), 1)
         self._texts.append(tree.text(counts=counts.tolist()))
         return np.asarray(tree.leaves)[leaves]
 
     def finish(self) -> None:
-        """Create the LightGBM model of all trees; called after the last tree is added."""
+        """Create the LightGBM model of all trees.
+
+        Call this method after the last tree is added.
+        """
         self.booster = without_data(self.text(len(self._texts)))
 
     def scores(self, X: Floats, first: int, count: int) -> Floats:  # noqa: D102 - inherited
@@ -108,7 +117,10 @@ class ConvertedRanker(TreeRanker):
     """
 
     def _grow(self, data: TrainingData) -> Generator[Grown | WorkProgress, None, None]:
-        """Yield each tree with its gains and leaves; gains are above 0 for all columns that the tree uses."""
+        """Yield each tree with its gains and leaves.
+
+        Gains are above 0 for all columns that the tree uses.
+        """
         raise NotImplementedError
 
     def _loss_at(self) -> int:
@@ -152,7 +164,14 @@ class ConvertedRanker(TreeRanker):
                 coef = coef.copy()
                 for column, gain in gains.items():
                     coef[column] += gain
-                yield TreeStep(number, tuple(features), coef, loss.at(scores), np.empty(0), grown=grown)
+                yield TreeStep(
+                    number,
+                    selected=tuple(features),
+                    coef=coef,
+                    criterion=loss.at(scores),
+                    candidates=np.empty(0),
+                    grown=grown,
+                )
         finally:
             trees.close()
             if number:
@@ -186,12 +205,14 @@ class XGBoostTrees(ConvertedRanker):
     seed : int, default 0
         Seed of the draw of features, 0 to 2,147,483,647.
 
-    Notes ----- The attributes are those of :class:`rankstudio.plugins.trees.lambdamart.TreeRanker`; gains are
-    XGBoost's loss reductions. O(mnd) per round for m documents, n features and trees of depth d. XGBoost uses
-    one thread here, because the last bits of its sums depend on the number of threads; folds and settings run
-    in parallel. The fit stops early if no split has a gain, unless the next tree may draw other features.
-    Data with several shards are binned shard by shard, at two bytes per value, and the model is the same as
-    with all documents at once.
+    Notes
+    -----
+    The attributes are those of :class:`rankstudio.plugins.trees.lambdamart.TreeRanker`; gains are XGBoost's
+    loss reductions. O(mnd) per round for m documents, n features and trees of depth d. XGBoost uses one
+    thread here, because the last bits of its sums depend on the number of threads; folds and settings run in
+    parallel. The fit stops early if no split has a gain, unless the next tree may draw other features. Data
+    with several shards are binned shard by shard, at two bytes per value, and the model is the same as with
+    all documents at once.
 
     Labels are whole numbers from 0 to 31, the limit of XGBoost.
 
@@ -285,11 +306,13 @@ class CatBoostTrees(ConvertedRanker):
     seed : int, default 0
         Seed of CatBoost's random numbers, 0 to 2,147,483,647.
 
-    Notes ----- The attributes are those of :class:`rankstudio.plugins.trees.lambdamart.TreeRanker`; gains are
-    the changes of predictions by which CatBoost measures importance (``PredictionValuesChange``). O(mnd) per
-    round for m documents, n features and depth d. Equal data, parameters and seeds give the same bits with
-    any number of threads, as CatBoost documents. The steps are only available after the last tree is grown.
-    CatBoost needs all documents at once, as its pool cannot be joined from several parts.
+    Notes
+    -----
+    The attributes are those of :class:`rankstudio.plugins.trees.lambdamart.TreeRanker`; gains are the changes
+    of predictions by which CatBoost measures importance (``PredictionValuesChange``). O(mnd) per round for m
+    documents, n features and depth d. Equal data, parameters and seeds give the same bits with any number of
+    threads, as CatBoost documents. The steps are only available after the last tree is grown. CatBoost needs
+    all documents at once, as its pool cannot be joined from several parts.
 
     Examples
     --------
@@ -381,7 +404,10 @@ def _xgboost_shards(xgboost: Any, data: TrainingData) -> Any:
 
 
 def _leaf_numbers(values: Mapping[str, Any]) -> Ints:
-    """Return the number of each node of XGBoost's tree as a leaf of the converted tree; 0 for a split."""
+    """Return the number of each node of XGBoost's tree as a leaf of the converted tree.
+
+    The number is 0 for a split.
+    """
     (tree,) = values["learner"]["gradient_booster"]["model"]["trees"]
     left = tree["left_children"]
     right = tree["right_children"]
@@ -419,7 +445,10 @@ def pool_of(catboost: Any, data: QueryData, columns: Any = slice(None)) -> Any:
 
 
 def learnable(data: QueryData) -> bool:
-    """Return whether CatBoost can learn: some feature varies, and some query has two different labels."""
+    """Return whether CatBoost can learn.
+
+    Some feature must vary, and some query must have two different labels.
+    """
     differ = np.diff(data.y) != 0
     differ[data.ptr[1:-1] - 1] = False  # the two documents are of different queries
     return bool(differ.any() and varying(data.X).size)

@@ -1,4 +1,4 @@
-"""The entries of the methods of boosted trees."""
+"""The entries of the methods with boosted trees in the catalog."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ LAMBDAMART = Method(
     takes=("seed",),
     library=("costs",),
     requires=Requirement("lightgbm"),
-    greatest_label=30,  # LightGBM's table of gains, 2^l - 1, ends here
+    greatest_label=30,  # LightGBM's table of gains, 2^l - 1 for label l, ends at l = 30
     candidate_score=CandidateScore("gain of its splits", "over all trees so far", ScoreSource.WEIGHT),
     traits=("drops_features",),
     estimator="rankstudio.plugins.trees.lambdamart:LambdaMART",
@@ -137,7 +137,7 @@ XGBOOST = Method(
     step_kind=StepKind.ROUNDS,
     takes=("seed",),
     requires=Requirement("xgboost", "xgboost"),
-    greatest_label=31,  # XGBoost refuses more with its gain of 2^l - 1
+    greatest_label=31,  # XGBoost refuses greater labels l with its gain of 2^l - 1
     candidate_score=CandidateScore(
         "loss reduction by its splits", "over all trees so far", ScoreSource.WEIGHT
     ),
@@ -213,7 +213,7 @@ CATBOOST = Method(
                 "alike; QueryRMSE fits the labels within queries."
             ),
             source="Gulin et al. 2011; CatBoost, loss_function",
-            option="--loss-function",  # "evidence" has a --loss of its own
+            option="--loss-function",  # the method "evidence" has an option --loss of its own
             basic=False,
             choices=(
                 ("YetiRank", "YetiRank"),

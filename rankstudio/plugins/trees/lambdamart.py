@@ -1,4 +1,4 @@
-"""LambdaMART: boosted trees whose gradients know what a swap of two documents does to NDCG (Burges 2010)."""
+"""LambdaMART: boosted trees with gradients weighted by the NDCG of swapped documents (Burges 2010)."""
 
 from __future__ import annotations
 
@@ -25,13 +25,17 @@ from rankstudio.engine.support.work import WorkProgress
 from rankstudio.plugins.trees.entries import LAMBDAMART
 
 LONGEST_QUERY = 10_000
-"""LightGBM refuses to rank more documents in one query."""
+"""The maximum number of documents in one query.
 
-_SAMPLED_DOCUMENTS = 200_000  # documents of which LightGBM finds the bins
-_BYTES_PER_SAMPLED_VALUE = 20.0  # bytes of a value of those: of a row, of its column, and its place there
-_BYTES_PER_DOCUMENT = 80.0  # bytes of scores, slopes, leaves and labels
+LightGBM refuses to rank more.
+"""
 
+_SAMPLED_DOCUMENTS = 200_000  # LightGBM finds the bins from a sample of this size
+# LightGBM keeps each sampled value in its row and in its column, with its position in the column.
+_BYTES_PER_SAMPLED_VALUE = 20.0
+_BYTES_PER_DOCUMENT = 80.0  # for scores, slopes, leaves and labels
 
+# LightGBM writes each tree as lines "key=value"; these keys follow the number of leaves.
 _UNDEFINED_LEAF_WEIGHT = re.compile(r"(\nnum_leaves=1\n(?:.*\n)*?leaf_weight=).*")
 _TREE_SIZES_LINE = re.compile(r"(?m)^tree_sizes=.*$")
 
@@ -39,8 +43,8 @@ _TREE_SIZES_LINE = re.compile(r"(?m)^tree_sizes=.*$")
 def defined(text: str) -> str:
     """Return LightGBM's text of a model with weight 0 for every leaf that is a whole tree.
 
-    LightGBM does not initialise this weight, so equal models could have different bytes. The weight is never
-    used. The text first lists the sizes of the trees in bytes.
+    LightGBM does not initialize this weight, so the texts of equal models could differ. The weight is never
+    used. The head of the text lists the sizes of the trees in bytes, which change with the weights.
     """
     if "\nnum_leaves=1\n" not in text:
         return text
@@ -52,7 +56,10 @@ def defined(text: str) -> str:
 
 
 class GrownTrees:
-    """The trees of a run, and the training data while these are needed."""
+    """The trees of a run.
+
+    While the run lasts, the booster also keeps the training data.
+    """
 
     def __init__(self, booster: Any) -> None:
         self.booster = booster
@@ -62,7 +69,7 @@ class GrownTrees:
         return _scores_of_trees(self.booster, X, first, count)
 
     def text(self, count: int) -> str:
-        """Return the first trees in LightGBM's text format."""
+        """Return the first ``count`` trees in LightGBM's text format."""
         return defined(str(self.booster.model_to_string(num_iteration=count)))
 
 
@@ -70,7 +77,7 @@ class GrownTrees:
 class TreeStep(Step):
     """A round of boosting. ``coef`` contains the total gain so far of the splits on each feature.
 
-    It is the importance of a feature; the model is nonlinear: see :meth:`scores`.
+    This gain is the importance of a feature. The model is nonlinear: :meth:`scores` scores documents.
 
     Attributes
     ----------
@@ -100,7 +107,10 @@ class TreeStep(Step):
         return {"kind": "trees", "columns": [int(i) for i in ids], "lightgbm": self.model_text()}
 
     def model_text(self) -> str:
-        """Return the model up to this round as LightGBM writes it: ``lightgbm.Booster(model_str=...)``."""
+        """Return the model up to this round in LightGBM's text format.
+
+        ``lightgbm.Booster(model_str=...)`` reads this text.
+        """
         return self.grown.text(self.number)
 
     def detached(self) -> Any:
@@ -116,11 +126,12 @@ class TreeRanker(LinearRanker):
     booster_ : lightgbm.Booster
         Model without the training data.
     coef_ : ndarray of shape (n,)
-        Total gain of the splits on each feature, not normalised: its importance. The model is not linear.
+        Importance of each feature: the total gain of the splits on it, not normalized. The model is not
+        linear.
     feature_importances_ : ndarray of shape (n,)
         ``coef_`` divided by its sum; all 0 for a model without a split.
     n_iter_ : int
-        Trees grown.
+        Number of trees.
     """
 
     n_rounds: int
@@ -135,7 +146,7 @@ class TreeRanker(LinearRanker):
     def _finish(self, data: QueryData, steps: list[Step]) -> None:
         last = steps[-1]
         assert isinstance(last, TreeStep)
-        self.booster_ = last.detached()  # the step's own would keep the training data alive
+        self.booster_ = last.detached()  # the booster of the step would keep the training data alive
         self.feature_importances_ = self.coef_ / (self.coef_.sum() or 1.0)
         self.n_iter_ = last.number
 
@@ -145,7 +156,7 @@ class TreeRanker(LinearRanker):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class LeafwiseTrees(LinearRanker):
-    """Base class of methods that grow LightGBM's trees: their parameters."""
+    """Base class of methods that grow LightGBM's trees, with their common parameters."""
 
     learning_rate: float = 0.1
     num_leaves: int = 31
@@ -160,15 +171,15 @@ class LeafwiseTrees(LinearRanker):
 class LambdaMART(TreeRanker, LeafwiseTrees):
     """LambdaMART boosts regression trees for NDCG with LightGBM (Burges 2010).
 
-    Every round grows one tree on the paper's λ_i: the sum over the pairs of document i with those of its
-    query that have another label, of the slope of the pair's logistic loss times the change of NDCG if the
-    two were swapped. The trees are grown by LightGBM, leaf by leaf on binned features (objective
-    ``lambdarank``), with LightGBM's defaults for all parameters that are not listed below.
+    Every round grows one tree on the paper's λ_i, a sum over the pairs of document i with the documents of
+    its query that have another label. Each pair adds the slope of its logistic loss times the change of NDCG
+    if the two documents were swapped. LightGBM grows the trees leaf by leaf on binned features (objective
+    ``lambdarank``), with its defaults for all parameters that are not listed below.
 
     Parameters
     ----------
     n_rounds : int, default 300
-        Trees, 1 to 10,000.
+        Number of trees, 1 to 10,000.
     learning_rate : float, default 0.1
         Factor for the output of each tree; greater than 0, up to 1.
     num_leaves : int, default 31
@@ -181,8 +192,8 @@ class LambdaMART(TreeRanker, LeafwiseTrees):
     feature_fraction : float, default 1.0
         Share of the features available to each tree, drawn at random; greater than 0, up to 1.
     seed : int, default 0
-        Seed of that draw, and of the sample of 200,000 documents from which LightGBM finds the bins of larger
-        data; 0 to 2,147,483,647.
+        Seed of the draw of features, and of the sample of 200,000 documents from which LightGBM finds the
+        bins of larger data; 0 to 2,147,483,647.
     costs : array-like of shape (n,), optional
         Cost of each feature, subtracted from the gain of the first split on it (LightGBM's
         ``cegb_penalty_feature_coupled``, Peter et al. 2017). Features are then used only if their gain is
@@ -190,12 +201,14 @@ class LambdaMART(TreeRanker, LeafwiseTrees):
 
     Notes
     -----
-    The attributes are those of :class:`TreeRanker`. At most O(mnd) per round for m documents, n features and
-    trees of depth d, and O(k) pairs per document for the derivatives. Equal data, parameters and seeds give
-    the same bits with any number of threads: each feature's histogram is summed by one thread, in row order
-    (``force_col_wise``; LightGBM's row-wise sums depend on the number of threads, ``deterministic`` or not).
-    It stops early if no split has a gain, unless the next tree may draw other features. Data with several
-    shards are binned shard by shard, at one byte per value, and the model is that of all documents at once.
+    The attributes are the same as in :class:`TreeRanker`. A round takes at most O(mnd) for m documents, n
+    features and trees of depth d, and O(k) pairs per document for the derivatives. The fit stops early if no
+    split has a gain, unless the next tree may draw other features. Data with several shards are binned shard
+    by shard, at one byte per value, and give the same model as all documents at once.
+
+    Equal data, parameters and seeds give the same bits with any number of threads: one thread sums the
+    histogram of a feature, in row order (``force_col_wise``). LightGBM's row-wise sums depend on the number
+    of threads even with ``deterministic``.
 
     Labels are whole numbers from 0 to 30, and queries have at most 10,000 documents: these are limits of
     LightGBM.
@@ -213,7 +226,7 @@ class LambdaMART(TreeRanker, LeafwiseTrees):
     n_rounds: int = 300
 
     def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
-        bins = float(shape.m) * shape.n  # a byte each
+        bins = float(shape.m) * shape.n  # one byte per value
         sample = _BYTES_PER_SAMPLED_VALUE * min(shape.m, _SAMPLED_DOCUMENTS) * shape.n
         read = NUMBER * shape.s * shape.n if shape.on_disk else 0.0
         kept_bytes = bins + sample + _BYTES_PER_DOCUMENT * shape.m
@@ -223,17 +236,17 @@ class LambdaMART(TreeRanker, LeafwiseTrees):
     def work(self, data: GivenData) -> Iterator[TreeStep | WorkProgress]:
         """Yield one step per tree.
 
-        Its criterion is the negative NDCG@k of the training documents, in LightGBM's convention: a query
-        without a relevant document counts 1.
+        The criterion of a step is the negative NDCG@k of the training documents in LightGBM's convention: a
+        query without a relevant document counts 1.
 
         Raises
         ------
         MissingExtraError
-            Without LightGBM.
+            If LightGBM is not installed.
         ParameterError
-            For a parameter out of range.
+            If a parameter is out of range.
         DatasetError
-            For labels or queries beyond LightGBM's limits.
+            If labels or queries exceed LightGBM's limits.
         """
         n_rounds = self.checked("n_rounds")
         data = training_data(data)
@@ -261,21 +274,30 @@ class LambdaMART(TreeRanker, LeafwiseTrees):
         coef = np.zeros(data.X.shape[1])
         try:
             for _ in range(n_rounds):
-                nothing_gained = booster.update()
-                if booster.num_trees() > number:  # the first tree is kept even where it is one leaf
+                # LightGBM adds no tree if no split has a gain, except that the first tree may be one leaf.
+                no_split_gains = booster.update()
+                if booster.num_trees() > number:
                     number += 1
                     total = booster.feature_importance("gain", iteration=number)
                     features.update(dict.fromkeys(_features_by_gain(total - coef)))
                     coef = total
-                    yield TreeStep(number, tuple(features), coef, loss.of(booster), np.empty(0), grown=grown)
-                if nothing_gained and parameters["feature_fraction"] == 1.0:
+                    yield TreeStep(
+                        number,
+                        selected=tuple(features),
+                        coef=coef,
+                        criterion=loss.of(booster),
+                        candidates=np.empty(0),
+                        grown=grown,
+                    )
+                next_tree_is_equal = parameters["feature_fraction"] == 1.0
+                if no_split_gains and next_tree_is_equal:
                     break
-        finally:  # also if the generator is closed early: the bins and histograms of a run are megabytes
+        finally:  # releases the megabytes of bins and histograms, also if the generator is closed early
             if number:
                 grown.booster = without_data(booster.model_to_string())
 
     def _parameters(self) -> dict[str, Any]:
-        """Return the parameters of LightGBM."""
+        """Return the parameters in LightGBM's terms."""
         return {
             "objective": "lambdarank",
             "metric": "None",
@@ -292,9 +314,9 @@ class LambdaMART(TreeRanker, LeafwiseTrees):
 
 
 class TrainingLoss:
-    """Minus NDCG@k of the training documents, in LightGBM's convention.
+    """The negative NDCG@k of the training documents, in LightGBM's convention.
 
-    LightGBM's own sum over queries depends on the number of threads in the last bits; this one does not.
+    In LightGBM's own sum over queries the last bits depend on the number of threads; in this sum they do not.
     """
 
     def __init__(self, data: TrainingData, k: int) -> None:
@@ -304,11 +326,12 @@ class TrainingLoss:
         self._evaluator = Evaluator(data.y, data.ptr, "lightgbm", [self._name], grading=data.grading)
 
     def of(self, booster: Any) -> float:
-        """Return it for the scores that LightGBM keeps."""
-        return -float(booster.eval_train(self._measure)[0][2])
+        """Return the loss for the scores of the training documents that LightGBM keeps."""
+        ((_part_name, _measure_name, value, _higher_is_better),) = booster.eval_train(self._measure)
+        return -float(value)
 
     def at(self, scores: Floats) -> float:
-        """Return it for some scores."""
+        """Return the loss for given scores of the training documents."""
         return -float(self._evaluator.evaluate(scores)[self._name])
 
     def _measure(self, scores: Floats, training: object) -> tuple[str, float, bool]:
@@ -324,19 +347,25 @@ def _scores_of_trees(booster: Any, X: Floats, first: int, count: int) -> Floats:
 
 
 def threads_for(X: Floats) -> int:
-    """Return how many threads to use; the number changes no bit."""
-    # Where there is less to do, LightGBM's threads wait for each other longer than they work.
+    """Return how many threads LightGBM should use for documents.
+
+    The number of threads changes no bit of the result.
+    """
+    # For little data, LightGBM's threads wait for each other longer than they work.
     return available() if worthwhile(20.0 * X.size) else 1
 
 
 def _features_by_gain(gains: Floats) -> list[int]:
-    """Return the features with a gain, the greatest first; of equal ones the first column."""
+    """Return the features with a gain, in descending order of the gains.
+
+    Features with equal gains are ordered by column.
+    """
     order: list[int] = np.argsort(-gains, kind="stable").tolist()
     return [j for j in order if gains[j] > 0]
 
 
 def check_labels(entry: Method, data: TrainingData | QueryData) -> None:
-    """Refuse the labels that a library refuses, in words and before it prints."""
+    """Raise DatasetError for labels that a library would refuse with a printed message of its own."""
     bad = (data.y < 0) | (data.y > entry.greatest_label) | (data.y != np.floor(data.y))
     if bad.any():
         raise DatasetError(
@@ -346,15 +375,17 @@ def check_labels(entry: Method, data: TrainingData | QueryData) -> None:
 
 
 def _sample_seed(seed: int) -> int:
-    """Return the ``data_random_seed`` that LightGBM makes of a ``seed``; of a list of sequences it does not.
+    """Return the ``data_random_seed`` that LightGBM derives from a ``seed`` for data in one array.
 
-    The first number below 2^15 - 1 of its generator of 2^15 numbers.
+    LightGBM does not derive it for data given as sequences. The number is the first one of LightGBM's linear
+    congruential generator with 15 bits, below 2^15 - 1.
     """
-    return ((214_013 * seed + 2_531_011) >> 16 & 0x7FFF) % 0x7FFF
+    first_number = (214_013 * seed + 2_531_011) >> 16 & 0x7FFF
+    return first_number % 0x7FFF
 
 
 def without_data(text: str) -> Any:
-    """Return the booster of a text."""
+    """Return a booster with the trees of a text and without training data."""
     return lightgbm_library(LAMBDAMART.label).Booster(model_str=text)
 
 
@@ -367,12 +398,15 @@ def shard_rows(lightgbm: Any, data: TrainingData) -> Sequence[Any]:
     data : TrainingData
     """
     lightgbm.Sequence.register(_ShardRows)
-    reader = _Reader(data)
+    reader = _ShardReader(data)
     return [_ShardRows(reader, index, shard.n_documents) for index, shard in enumerate(data.shards)]
 
 
-class _Reader:
-    """Reads one shard after the other; mapped pages of the one before are released."""
+class _ShardReader:
+    """Reads one shard at a time.
+
+    The mapped pages of a shard are released before the next shard is read.
+    """
 
     def __init__(self, data: TrainingData) -> None:
         self._data = data
@@ -392,11 +426,11 @@ class _Reader:
 
 
 class _ShardRows:
-    """The rows of a shard as LightGBM asks for them: one for its sample, and then in batches."""
+    """The rows of a shard for LightGBM, which reads single rows for its sample, and then batches of rows."""
 
     batch_size = 4096
 
-    def __init__(self, reader: _Reader, index: int, count: int) -> None:
+    def __init__(self, reader: _ShardReader, index: int, count: int) -> None:
         self._reader = reader
         self._index = index
         self._count = count
@@ -406,6 +440,7 @@ class _ShardRows:
 
     def __getitem__(self, rows: int | slice) -> Floats:
         features: Floats = np.array(self._reader.features(self._index)[rows])
-        if isinstance(rows, slice) and rows.stop == self._count:
+        is_last_batch = isinstance(rows, slice) and rows.stop == self._count
+        if is_last_batch:
             self._reader.close()
         return features

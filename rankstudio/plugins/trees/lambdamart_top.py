@@ -1,4 +1,4 @@
-"""The features that LambdaMART's trees gain most from, and LambdaMART learned anew with the first k."""
+"""Selection by the gain of features in LambdaMART's trees; LambdaMART is trained again for every size."""
 
 from __future__ import annotations
 
@@ -26,15 +26,14 @@ from rankstudio.plugins.trees.lambdamart import LambdaMART, LeafwiseTrees, TreeS
 class LambdaMARTTop(GrowingSelector, LeafwiseTrees):
     """LambdaMART retrained on the k features with the largest total split gain.
 
-    The order is that of a single LambdaMART with all features. Trees have no weights that a model of k
-    features could reuse: a split on a removed feature would leave its documents without a branch. LambdaMART
-    is therefore trained for every k with the same parameters. To use only the order, choose another method as
-    the final ranker.
+    A single LambdaMART with all features gives the order. Its trees cannot be reused with k features: a split
+    on a removed feature would leave its documents without a branch. LambdaMART is therefore trained for every
+    k with the same parameters. To use only the order, choose another method as the final ranker.
 
     Parameters
     ----------
     n_features_to_select : int, optional
-        Maximum number of features, k; by default, and at most, all that occur in a split.
+        Maximum number of features, k; by default all features that occur in a split. No others are selected.
     learning_rate, num_leaves, min_data_in_leaf, ndcg_at, feature_fraction, seed
         As in :class:`LambdaMART`.
     costs : array-like of shape (n,), optional
@@ -63,7 +62,7 @@ class LambdaMARTTop(GrowingSelector, LeafwiseTrees):
 
     Notes
     -----
-    1 + k times LambdaMART's cost.
+    The fit costs as much as 1 + k fits of LambdaMART.
 
     Examples
     --------
@@ -83,16 +82,17 @@ class LambdaMARTTop(GrowingSelector, LeafwiseTrees):
     cost_weight: float = 1.0
 
     def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
-        copied = 0.0 if shape.on_disk else shape.documents  # with some of the features
-        return self._ranker().memory_need(shape).plus(copied)
+        narrowed_copy = 0.0 if shape.on_disk else shape.documents  # a copy with the selected features
+        return self._ranker().memory_need(shape).plus(narrowed_copy)
 
     def work(self, data: GivenData) -> Iterator[Step | WorkProgress]:
-        """Yield one step per selected feature: LambdaMART with it and all earlier ones.
+        """Yield one step per selected feature: LambdaMART with this feature and all earlier ones.
 
         If no split has a gain, the only step is the model without features.
         """
         data = training_data(data)
         n_wanted = self._n_to_select(data.X.shape[1])
+        # Invalid parameters are refused before the long fit begins.
         for name in ("n_rounds", "learning_rate", "num_leaves", "min_data_in_leaf", "ndcg_at"):
             self.checked(name)
         ranker = self._ranker()
@@ -104,7 +104,8 @@ class LambdaMARTTop(GrowingSelector, LeafwiseTrees):
         work = replace(ranker, costs=costs).work(data)
         grown = yield from steps_of(work, lambda step: WorkProgress(stage, step.number / self.n_rounds))
         self.gains_ = gains = grown[-1].coef
-        order = [j for j in np.argsort(-gains, kind="stable").tolist() if gains[j] > 0][:n_wanted]
+        by_gain = np.argsort(-gains, kind="stable").tolist()
+        order = [j for j in by_gain if gains[j] > 0][:n_wanted]
         sets = [tuple(order[:k]) for k in range(1, len(order) + 1)] or [()]
         for event in two_stage_steps(ranker, data, sets):
             if isinstance(event, Step):
@@ -126,7 +127,7 @@ class LambdaMARTTop(GrowingSelector, LeafwiseTrees):
             self.booster_ = last.inner.detached()
 
     def _score(self, X: Floats) -> Floats:
-        if self.booster_ is None:  # no feature
+        if self.booster_ is None:  # the model without features
             return np.zeros(X.shape[0])
         scores: Floats = self.booster_.predict(
             X[:, np.sort(self.selection_order_)], raw_score=True, num_threads=1

@@ -311,7 +311,10 @@ def _carry_out(job: Job, outbox: deque[_Letter], give_way: Callable[[], None] | 
 
 
 def _in_words(error: RankStudioError) -> str:
-    """Return the text of an error; a parameter has its label in the form, such as "features k"."""
+    """Return the text of an error.
+
+    A parameter has its label in the form, such as "features k".
+    """
     if not isinstance(error, ParameterError):
         return str(error)
     labels = (p.label for entry in methods() for p in entry.parameters if p.name == error.name)

@@ -107,7 +107,10 @@ class Absence(QObject):
 
 
 def _state_text(record: RunRecord, fold: int | None) -> str:
-    """Return a sentence on the run with placeholders; "" if the run is done and includes the fold."""
+    """Return a sentence on the run, with placeholders.
+
+    Return "" if the run is done and includes the fold.
+    """
     match record.state:
         case RunState.QUEUED:
             return tr("Run {run} is waiting for its turn.")

@@ -139,7 +139,10 @@ class LeftOutMeasures(QObject):
 
     @property
     def share(self) -> float | None:
-        """Share of the shown paths' steps that is measured; None while nothing is being measured."""
+        """Share of the shown paths' steps that is measured.
+
+        The share is None while nothing is being measured.
+        """
         if self._working is None:
             return None
         n_done = sum(state.n_done for state in self._shown_states)
@@ -155,7 +158,10 @@ class LeftOutMeasures(QObject):
         return path.unit.position, measured.whole
 
     def of(self, path: PathResult, *, complete: bool = False) -> Mapping[str, Sequence[float]]:
-        """Return the measures of a path's steps so far; with ``complete``, only if all steps are measured."""
+        """Return the measures of a path's steps so far.
+
+        With ``complete``, they are returned only if all steps are measured.
+        """
         if not self._known or not self.shown:
             return {}
         state = self._known.get(path.steps, {}).get(self._measures)

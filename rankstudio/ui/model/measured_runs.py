@@ -73,7 +73,7 @@ class _Request:
 
 
 class MeasuredRuns(QObject):
-    """Measures runs by the measure and convention of the session, each in one way once.
+    """Measures runs by the measure and convention of the session, each run once per measure and convention.
 
     Parameters
     ----------
@@ -112,7 +112,10 @@ class MeasuredRuns(QObject):
         runs.cleared.connect(self._forget_all)
 
     def view(self, record: RunRecord) -> MeasuredRun:
-        """Return a run by the measures in use; request those of its values that are missing."""
+        """Return a run by the measures in use; request the values that are missing.
+
+        A run by its own plan's measures, or without documents to measure, is returned as it is.
+        """
         measurement = self._session.measurement(record.plan, record.dataset)
         plan = measurement.plan(record.plan)
         if plan is record.plan and not measurement.sealed:
@@ -230,15 +233,15 @@ class MeasuredRuns(QObject):
             self.changed.emit(tuple(request.record for request, _ in accepted))
 
     def _store_fitted(self, request: _Request, measured: MeasuredRun) -> None:
-        """Have the study store the cross-fitted values of a run, once, if it has none of that run."""
+        """Have the study store the cross-fitted values of a run once, if the study has none for this run."""
         record = request.record
         study = self._study_store.study
         run_result = record.result
         result = measured.result
         if study is None or study.read_only or record.stored is None or run_result is None or result is None:
             return
-        is_own = request.wanted.convention == record.plan.convention
-        if run_result.has_cross_fitted or not is_own or record in self._fitted:
+        is_own_convention = request.wanted.convention == record.plan.convention
+        if run_result.has_cross_fitted or not is_own_convention or record in self._fitted:
             return
         if not all(name in fold.cross_fitted for fold in result.folds for name in record.plan.evaluated):
             return
@@ -248,6 +251,7 @@ class MeasuredRuns(QObject):
         self._worker.task(text, self._study_store.write_notes, on_error=self.failed.emit)
 
     def _keep(self, key: tuple[RunRecord, Measurement], state: _State, measured: MeasuredRun) -> MeasuredRun:
+        """Keep a measured run and return it; the runs that were kept first are dropped if there are many."""
         while len(self._known) >= _MAX_MEASURED_RUNS:
             del self._known[next(iter(self._known))]
         self._known[key] = state, measured

@@ -164,7 +164,10 @@ class Runs(QObject):
     def start(
         self, plan: Plan, dataset: FoldedDataset, *, paused: bool = False, is_shown: bool = True
     ) -> RunRecord:
-        """Run a plan after the runs before it; if ``is_shown``, show it unless another run is current."""
+        """Run a plan after the runs before it.
+
+        If ``is_shown``, the run is shown unless another run is current.
+        """
         self._last_key += 1
         record = RunRecord(
             self._last_key, plan.resolved(dataset.convention), dataset, background=not is_shown
@@ -420,7 +423,7 @@ def _values_fit_plan(values: tuple[Any, ...], plan: Plan) -> bool:
 
 
 class RunMarks(QObject):
-    """Which runs are ticked, that is compared, and which run is the reference. A new run is ticked.
+    """The ticked runs, which are compared, and the reference run. A new run is ticked.
 
     Parameters
     ----------

@@ -86,7 +86,10 @@ class SelectedModel:
 
     @property
     def learned_by(self) -> tuple[str, int, str]:
-        """Key of how the path was learned: the method, the fold, and a text of everything else."""
+        """A key that is equal for paths that were learned in the same way.
+
+        It consists of the method, the number of the fold, and a text of all other settings.
+        """
         plan = self.plan
         parameters = {**self.plan.parameters, **self.parameters}
         read = plan.protocol, plan.missing, plan.normalize, plan.seed, plan.columns, feature_groups_of(plan)
@@ -142,7 +145,7 @@ class Shown:
 
     @property
     def axis(self) -> Axis | None:
-        """The axis that the slider moves along: the plan's first one that is a grid."""
+        """The axis that the slider moves along: the first axis of the plan that is a grid."""
         return next((axis for axis in self.plan.axes if axis.is_grid), None)
 
     @property
@@ -166,7 +169,10 @@ class Shown:
         return is_same_context and self.plan.agrees(other.plan)
 
     def continues(self, later: Shown, plan: Plan) -> bool:
-        """Return whether this view may stay while the model of a plan is computed for the later view."""
+        """Return whether this view may stay while the model of a plan is computed for a later view.
+
+        It may if both views show the same run and fold, and only settings within the same axes have changed.
+        """
         model = self.model
         return (
             model is not None
@@ -182,13 +188,13 @@ class CurrentModel(QObject):
     changed = Signal()
     """Something else is shown: another run, fold or chosen model."""
     inspected = Signal()
-    """Another model is inspected, or the chosen one again; what is chosen and shown besides stays."""
+    """Another model is inspected, or none any longer; the chosen model and the rest of the view stay."""
     tested = Signal()
     """The measures on the test part have been computed, or have become unknown."""
     failed = Signal(str)
     """A path could not be computed; a sentence."""
     recovered = Signal(str)
-    """A path that failed is no longer wanted; the sentence of `failed`."""
+    """The path that `failed` reported is no longer requested; the sentence of `failed`."""
 
     def __init__(
         self,
@@ -240,17 +246,17 @@ class CurrentModel(QObject):
     @property
     def by_protocol(self) -> SelectedModel | None:
         """The model that the shown run chose on this fold by validation; None without such a model."""
-        bare = replace(self._shown, model=None, inspection=None)
-        chosen = self._chosen_by_validation(bare)
-        return None if chosen is None else self._of_run(bare, NOTHING_CHOSEN)
+        view_without_model = replace(self._shown, model=None, inspection=None)
+        chosen = self._chosen_by_validation(view_without_model)
+        return None if chosen is None else self._of_run(view_without_model, NOTHING_CHOSEN)
 
     @property
     def is_by_hand(self) -> bool:
         """Whether a model of the shown run was chosen by hand, on the fold that is shown or on all."""
         choice = self._session.choice
         record = self._shown.record
-        fits = choice.values is not None and _are_on_axes(self._shown.plan.axes, choice.values)
-        return record is not None and (fits or choice.place is not None)
+        has_chosen_values = choice.values is not None and _are_on_axes(self._shown.plan.axes, choice.values)
+        return record is not None and (has_chosen_values or choice.place is not None)
 
     @property
     def differs(self) -> Choice | None:
@@ -296,7 +302,7 @@ class CurrentModel(QObject):
 
     @property
     def untested(self) -> str:
-        """Why the current model cannot be tested, as a sentence; "" where it can."""
+        """Why the current model cannot be tested, as a sentence; "" if it can be tested."""
         return self._untested
 
     @property
@@ -328,19 +334,19 @@ class CurrentModel(QObject):
         session = self._session
         record = self._record()
         plan = record.plan if record is not None else session.plan
-        bare = Shown(session.dataset, record, plan, session.watched)
-        model = self._from_run(bare)
-        request = self._wanted(bare)
-        if request is None or (model is not None and not self._is_edited(bare)):
+        view = Shown(session.dataset, record, plan, fold=session.watched)
+        model = self._from_run(view)
+        request = self._wanted(view)
+        if request is None or (model is not None and not self._is_edited(view)):
             self._forget_live()
-            self._set(replace(bare, model=model))
+            self._set(replace(view, model=model))
             return
         self._ask(request)
-        live = self._from_live(bare)
+        live_view = self._from_live(view)
         # The previous view stays until the new path is computed, so that nothing flickers; see
         # `Shown.continues`.
-        if live is not None or not self._shown.continues(bare, request.plan):
-            self._set(live or bare)
+        if live_view is not None or not self._shown.continues(view, request.plan):
+            self._set(live_view or view)
 
     @Slot()
     def _inspect(self) -> None:
@@ -369,9 +375,10 @@ class CurrentModel(QObject):
         return replace(view, inspection=inspection)
 
     def _find_inspected(self, view: Shown, choice: Choice) -> SelectedModel | None:
-        """Return the model that a choice means: on the live path if its values are the same, else elsewhere.
+        """Return the model that a choice means.
 
-        Elsewhere is the shown run or, for values that the run does not have, the path of the probe.
+        The model is on the live path if this path has the values of the choice, else on a path of the shown
+        run. For values that the run does not have, the model is on the path of the probe.
         """
         live = view.model
         if choice.values is None or not _are_on_axes(view.plan.axes, choice.values):
@@ -382,7 +389,10 @@ class CurrentModel(QObject):
         return self._of_run(view, choice) if request is None else self._probe.model(request, choice.place)
 
     def _wanted_inspection(self, view: Shown, values: tuple[Any, ...]) -> PathWanted | None:
-        """Return a request for the path at inspected values; None if the run has it or it is impossible."""
+        """Return a request for the path at inspected values.
+
+        Return None if the run has this path, or the path is impossible.
+        """
         plan = self._live_plan(view)
         record = view.record
         if record is None or view.fold is None or plan is not view.plan or not plan.live:
@@ -452,7 +462,10 @@ class CurrentModel(QObject):
         return path_plan(plan) != path_plan(view.plan)
 
     def _wanted(self, view: Shown) -> PathWanted | None:
-        """Return a request for the path that the slider, a pin or a ban asks for; None if not computable."""
+        """Return a request for the path that the slider, a pin or a ban asks for.
+
+        Return None if the path cannot be computed.
+        """
         plan = self._live_plan(view)
         fold = view.fold
         values = self._values(view)

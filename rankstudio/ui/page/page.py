@@ -300,7 +300,10 @@ class Page(QWidget):
                 self.pop_out(panel)
 
     def restore(self, settings: Settings) -> None:
-        """Restore what :meth:`save` stored; windows of panels open later, with :meth:`reopen_windows`."""
+        """Restore the state that :meth:`save` stored.
+
+        Windows of panels open later, with :meth:`reopen_windows`.
+        """
         self._left_open = settings.text(f"windows/{self.objectName()}").split()
         for panel in self._panels:
             geometry = settings.bytes(f"panels/{panel.objectName()}")

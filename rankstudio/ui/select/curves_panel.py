@@ -69,7 +69,10 @@ class OverGrid:
 
 
 def over_grid(axes: Sequence[Axis], combinations: Sequence[tuple[Any, ...]]) -> OverGrid | None:
-    """Return the curves over the first grid with several values in the combinations; None without one."""
+    """Return the curves over the first grid with several values in the combinations.
+
+    Return None without such a grid.
+    """
     if len(combinations) < 2:
         return None
     varied = varied_axes(combinations)
@@ -206,12 +209,14 @@ class CurvesPanel(Panel):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Arrange the plots, and the parts of each row of controls, side by side or above each other."""
         super().resizeEvent(event)
-        high = self.height() > _MIN_HEIGHT_TO_STACK * self.width()
-        self._row.setDirection(QBoxLayout.Direction.TopToBottom if high else QBoxLayout.Direction.LeftToRight)
+        is_high = self.height() > _MIN_HEIGHT_TO_STACK * self.width()
+        self._row.setDirection(
+            QBoxLayout.Direction.TopToBottom if is_high else QBoxLayout.Direction.LeftToRight
+        )
         self.smallest.set_short(self.width() < scaled(_MIN_WIDTH_WITH_NAME))
-        for row, least in self._rows:
-            across = self.width() >= scaled(least)
-            row.setDirection(QBoxLayout.Direction.LeftToRight if across else QBoxLayout.Direction.TopToBottom)
+        for row, min_width in self._rows:
+            fits = self.width() >= scaled(min_width)
+            row.setDirection(QBoxLayout.Direction.LeftToRight if fits else QBoxLayout.Direction.TopToBottom)
 
     def begin(
         self,
@@ -254,7 +259,9 @@ class CurvesPanel(Panel):
         self.set_title(method_label)
         self.setAccessibleName(f"{method_label} · {data_label}")
         self._data_label = data_label
-        self._axes, self._combinations, self._step_kind = tuple(axes), tuple(combinations), step_kind
+        self._axes = tuple(axes)
+        self._combinations = tuple(combinations)
+        self._step_kind = step_kind
         self._has_steps = n_steps > 1
         self._sized = sized
         self.over = over_grid(axes, combinations) if sized and not self._has_steps else None
@@ -301,7 +308,7 @@ class CurvesPanel(Panel):
             plot.redraw()
 
     def set_measured(self, measured: bool, left_out: bool = False, *, pairs: bool = False) -> None:
-        """Set what the validation plot shows.
+        """Set the measures that the validation plot shows.
 
         ``measured`` says whether the data have a validation part, and ``left_out`` whether left-out training
         queries are measured (with ``pairs``, left-out pairs of documents). The left-out measure is drawn in
@@ -326,12 +333,12 @@ class CurvesPanel(Panel):
 
     @Slot()
     def _show_view(self) -> None:
-        offered = self._offers_map and self._measurable
-        as_map = offered and self.view.value() == MAP
-        self.view.setVisible(offered)
-        self.validation_plot.setVisible(self._measurable and not as_map)
+        can_choose_view = self._offers_map and self._measurable
+        shows_map = can_choose_view and self.view.value() == MAP
+        self.view.setVisible(can_choose_view)
+        self.validation_plot.setVisible(self._measurable and not shows_map)
         if self._map is not None:
-            self._map.setVisible(as_map)
+            self._map.setVisible(shows_map)
 
     def set_baseline(self, measures: Mapping[str, float], name: str) -> None:
         """Draw the measures of the best single feature as a line to compare with; empty for no line."""
@@ -385,7 +392,8 @@ class CurvesPanel(Panel):
         )
         self._explain()
         self._draw(key)
-        if any(point is not None and point[0] == key for point in (self._chosen, self._inspected)):
+        marked_keys = [marked_key for marked_key, _ in filter(None, (self._chosen, self._inspected))]
+        if key in marked_keys:
             self._mark()
 
     def remove_path(self, key: Key) -> None:
@@ -431,6 +439,7 @@ class CurvesPanel(Panel):
             plot.family.band = Band(np.array(xs, dtype=np.float64), *lines)
             plot.mark_dirty()
         elif plot.family.band is not None and plot.family.band.p_values is not None:
+            # Only the band of a permuted criterion has p-values; any other band stays.
             plot.family.band = None
             plot.mark_dirty()
 
@@ -656,7 +665,10 @@ class CurvesPanel(Panel):
         self.validation_plot.inspect(curve, x, self._note(key, k, tr("inspected")))
 
     def _note(self, key: Key, k: int, state: str = tr("chosen")) -> tuple[str, ...]:
-        """Return the lines of the note on a point: its model and each of its measures; () without a value."""
+        """Return the lines of the note on a point: its model and each of its measures.
+
+        Return () for a point without a value.
+        """
         path = self._path(key)
         values = dict(zip(path.ks, path.validation.get(self._shown, []), strict=False))
         if k not in values:
@@ -691,8 +703,9 @@ def which_curve(axes: Sequence[Axis], combinations: Sequence[tuple[Any, ...]]) -
     varied = varied_axes(combinations)
     if len(varied) > 1:
         return _ONE_PER_COMBINATION
-    axis = axes[varied[0]]
-    first, last = (axis_value(axis, combinations[index][varied[0]]) for index in (0, -1))
+    (number,) = varied
+    axis = axes[number]
+    first, last = (axis_value(axis, combinations[index][number]) for index in (0, -1))
     return tr("one curve per {label}, {first} dark … {last} bright").format(
         label=tr(axis.label), first=first, last=last
     )

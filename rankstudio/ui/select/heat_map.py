@@ -103,7 +103,8 @@ class HeatView(QWidget):
             self.views.setCurrentIndex(current if views else -1)
         # The user's choice of the measured part is kept only while both parts stay available.
         could_choose = self.of.isVisibleTo(self)
-        if two_kinds != could_choose or (left_out and not two_kinds) or not left_out:
+        keeps_choice = could_choose and two_kinds and left_out
+        if not keeps_choice:
             self.of.setCurrentIndex(int(left_out and first))
         self._left_out = left_out
         self.views.setVisible(len(views) > 1)
@@ -141,7 +142,9 @@ class HeatView(QWidget):
         """
         values = np.asarray(matrix, dtype=np.float64)
         columns = [str(k + 1) for k in range(values.shape[1])]
-        self._show(values, combinations, columns, title, (name, "k"), tr("features selected, k"))
+        self._show(
+            values, combinations, columns, title, names=(name, "k"), x_label=tr("features selected, k")
+        )
         self._caption.setText(tr("double-click a cell to choose {name} and k").format(name=name))
 
     def show_grids(
@@ -170,7 +173,8 @@ class HeatView(QWidget):
         other_parameters : sequence of str
             Names of the other parameters that were tried; a cell has the best value over these.
         """
-        self._show(values, rows, columns, title, names, names[1])
+        _, column_name = names
+        self._show(values, rows, columns, title, names=names, x_label=column_name)
         self.plot.mark_best(best)
         hint = tr("double-click a cell to choose its model")
         note = ""
@@ -336,15 +340,24 @@ class HeatController(QObject):
         ]
         has_sizes = record.plan.step_kind is not StepKind.ITERATIONS and record.plan.entry.selects
         other_labels += ["k"] if has_sizes else []
-        labels = [[axis_value(axis, v) for v in axis.values] for axis in (grids.rows, grids.columns)]
-        names = _grid_names(axes, pair)
-        self.panel.show_grids(labels[0], labels[1], grids.values, grids.best, title, names, other_labels)
+        row_labels, column_labels = (
+            [axis_value(axis, value) for value in axis.values] for axis in (grids.rows, grids.columns)
+        )
+        self.panel.show_grids(
+            row_labels,
+            column_labels,
+            grids.values,
+            best=grids.best,
+            title=title,
+            names=_grid_names(axes, pair),
+            other_parameters=other_labels,
+        )
 
     def _curve(self, record: RunRecord, combination: int) -> Curve:
-        """Return the places on a path and the shown measure at each; both empty while there is none.
+        """Return the places on a path and the shown measure at each place; both are empty without a measure.
 
-        While all folds are shown, the measure is the mean over folds. Of an optimiser's iterations, only the
-        last one is a model, so only that is returned.
+        While all folds are shown, the measure is the mean over folds. Only the last iteration of an optimizer
+        is a model, so only this iteration is returned.
         """
         name = self._session.measure
         fold = self._shown.fold

@@ -23,11 +23,17 @@ _FIELDS_OF_OPEN_PLAN = ("data", "missing", "normalize", "protocol", "columns", "
 
 
 class TransferController(GivenController):
-    """Compares the model of a run on other data with a run of the same method on the open data."""
+    """Compares two selections on the open data.
+
+    One is the model of a run on other data, the other a run of the same method on the open data.
+    """
 
     @property
     def possible(self) -> bool:
-        """Whether a selection can be tested: the documents are open, and read as the plan says."""
+        """Whether a selection can be tested.
+
+        The documents must be open, and read as the plan says.
+        """
         session = self._models.session
         return session.has_documents and session.read_as_planned
 
@@ -65,7 +71,10 @@ class TransferController(GivenController):
             self.start(path, runs[chosen])
 
     def start(self, path: Path, number: int) -> None:
-        """Measure the model of a study's run on the open data, and run its plan there if this was not done."""
+        """Measure the model of a study's run on the open data.
+
+        The plan of the run is carried out on these data if this was not done before.
+        """
         session = self._models.session
         runs = self._models.runs
         marks = self._models.marks
@@ -133,7 +142,10 @@ def _transfer_plans(
 
 
 def _plan_on_open_data(plan: Plan, open_plan: Plan, dataset: FoldedDataset) -> Plan:
-    """Return a plan of a run on other data changed for the open data, without features of the other data."""
+    """Return a plan of a run on other data, changed for the open data.
+
+    Features of the other data are removed from the plan.
+    """
     general = {p.name for p in plan.entry.parameters if p.kind is not Kind.FEATURES}
     parameters = {name: value for name, value in plan.parameters.items() if name in general}
     seed = plan.seed if open_plan.protocol == GIVEN else open_plan.seed  # the seed may divide the open data

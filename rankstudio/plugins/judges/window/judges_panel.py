@@ -60,7 +60,10 @@ _FLIPS_HELP = tr(
 
 @dataclass(frozen=True)
 class _Row:
-    """A row of the table: its key, its feature if it is one, and its texts by the keys of the columns."""
+    """A row of the table.
+
+    It has its key, the id of its feature if it shows a feature, and its texts by the keys of the columns.
+    """
 
     key: str
     feature: int | None
@@ -112,7 +115,10 @@ class JudgesPanel(Panel):
         fill(self.body, line, (self.table, 1), self.note, spacing=6)
 
     def show_judges(self, judges: Sequence[str], used: str) -> None:
-        """Offer the judges; without judges (one label column), offer flipped labels only."""
+        """Offer the judges for a comparison.
+
+        Without judges (one label column), only flipped labels are offered.
+        """
         set_choices(self.label, tuple((name, name) for name in judges))
         self.label.setCurrentIndex(self.label.findData(used))
         for widget in (self._label_title, self.label, self.several, self.view):
@@ -120,7 +126,10 @@ class JudgesPanel(Panel):
         self.set_title(tr("Judges") if judges else tr("Flipped labels"))
 
     def show_rows(self, columns: Sequence[tuple[str, str]], rows: Sequence[_Row], note: str) -> None:
-        """Show rows of texts; ``columns`` are keys and titles of the columns. The first one stretches."""
+        """Show rows of texts.
+
+        ``columns`` are the keys and titles of the columns. The first column stretches.
+        """
         table_columns = [
             Column(
                 key,
@@ -186,7 +195,10 @@ class JudgesController(Controller):
 
     @property
     def possible(self) -> bool:
-        """Whether flipping the labels of the shown run can be started, or is under way and can be stopped."""
+        """Whether flipping the labels of the shown run can be started or stopped.
+
+        It can be stopped while it is under way.
+        """
         record = self._models.runs.shown
         if self.busy:
             return True
@@ -227,7 +239,10 @@ class JudgesController(Controller):
 
     @Slot()
     def toggle(self) -> None:
-        """Start runs with flipped labels, or stop them; the results so far stay."""
+        """Start runs with flipped labels, or stop them.
+
+        The results so far stay.
+        """
         if self.busy:
             self._simulation.stop()
             return
@@ -278,7 +293,10 @@ class JudgesController(Controller):
         return computation(tr("Comparing the judges"), show, _agreement_of_judges, dataset)
 
     def _results(self) -> list[RunResult]:
-        """Return the last finished run of the shown run's plan under each judge, for judges that have one."""
+        """Return the last finished run of the shown run's plan under each judge.
+
+        Judges without such a run are left out.
+        """
         current = self._models.runs.shown
         judges = self._judges
         if current is None or not judges:
@@ -389,8 +407,10 @@ class JudgesController(Controller):
         columns = [("feature", tr("feature"))]
         columns += [(str(index), f"{100 * share:g} %") for index, share in enumerate(flips.shares)]
 
-        def row(name: str, feature: int | None, values: Sequence[Any], text_of: Callable[[Any], str]) -> _Row:
-            texts = {str(index): text_of(value) for index, value in enumerate(values)}
+        def row(
+            name: str, feature: int | None, numbers: Sequence[Any], text_of: Callable[[Any], str]
+        ) -> _Row:
+            texts = {str(index): text_of(number) for index, number in enumerate(numbers)}
             return _Row(name, feature, {"feature": name, **texts})
 
         rows = [

@@ -38,7 +38,7 @@ Described = tuple[PreferenceSummary, ClickFacts | None]
 """Counts of preferences, and facts on clicks; None for preferences that are no clicks."""
 
 _Counted = tuple[tuple[tuple[str, str], ...], int | None]
-"""What is counted: the items of the plan's entry for the file, and the fold; None for all folds."""
+"""The counted preferences: the items of the plan's entry for the file, and the fold (None for all folds)."""
 
 
 class PreferencesView(QWidget):

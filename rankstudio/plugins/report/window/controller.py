@@ -240,7 +240,10 @@ class ReportController(PageController):
 
     @Slot()
     def _write(self) -> None:
-        """Store unwritten settings in the study; without a study, they wait for the one of the next run."""
+        """Store unwritten settings in the study.
+
+        Without a study, the settings wait for the study of the next run.
+        """
         study = self._store.study
         if study is None or not self._has_unwritten_settings:
             return

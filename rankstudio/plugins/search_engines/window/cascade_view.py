@@ -47,7 +47,10 @@ class CascadeRow:
 
 
 def found_cascades(run: RunResult, data: FoldedDataset, costs: FeatureCosts, name: str) -> CascadeFront | str:
-    """Return the cascades of a run, or a sentence why there are none; called on the worker."""
+    """Return the cascades of a run, or a sentence why there are none.
+
+    The worker calls this function.
+    """
     try:
         return finish(find_cascades(run, data, costs, name, sealed=True))
     except PlanError as error:
