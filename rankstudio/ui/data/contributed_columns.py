@@ -1,4 +1,4 @@
-"""Columns of abilities in the table of features: computed on the worker while they are visible."""
+"""Columns of plug-ins in the table of features, computed on the worker while the table is visible."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rankstudio.ui.model.session import Session
 
 
 class ContributedColumn(QObject):
-    """Has the numbers of a column computed for the shown fold.
+    """A plug-in's column of the table of features, whose numbers are computed for the shown fold.
 
     Parameters
     ----------
@@ -26,13 +26,13 @@ class ContributedColumn(QObject):
     session : Session
     worker : Worker
     fail : callable
-        Called with a sentence where that failed.
+        Called with an error message if the computation fails.
     panel : QWidget
-        Where they are shown.
+        Panel that shows the column; nothing is computed while it is hidden.
     """
 
     changed = Signal()
-    """Other numbers are known."""
+    """Other numbers have been computed."""
 
     def __init__(
         self,
@@ -51,18 +51,19 @@ class ContributedColumn(QObject):
         self._demand = OnDemand(self, worker, self._key, self._compute, fail, slot=entry.key, panel=panel)
 
     def values(self) -> Mapping[int, FeatureValue]:
-        """Return the values of the features known by now, by their ids."""
+        """Return the values for the shown fold by the ids of the features; {} until they are computed."""
         return self._values if self._values_key == self._key() else {}
 
     def update(self) -> None:
-        """Have the column computed unless it is known already."""
+        """Have the column computed, unless it already is."""
         self._demand.update()
 
     def forget(self) -> None:
-        """Compute anew: other data are open."""
+        """Forget the values, as other data are open."""
         self._demand.forget()
 
     def _key(self) -> Key | None:
+        """Return what the values depend on; None if they cannot be computed or need too many documents."""
         fold = self._session.watched
         if fold is None or not self._session.has_documents:
             return None
@@ -92,13 +93,13 @@ class ContributedColumn(QObject):
 def contributed_columns(
     session: Session, worker: Worker, fail: Callable[[str], object], panel: QWidget, parent: QObject
 ) -> tuple[ContributedColumn, ...]:
-    """Return the columns of all abilities; parameters as of `ContributedColumn`."""
+    """Return the columns of all plug-ins, made with the parameters of `ContributedColumn`."""
     return tuple(
         ContributedColumn(entry, session, worker, fail, panel, parent) for entry in feature_columns()
     )
 
 
 def _column_values(function: str, fold: Fold, convention: str) -> dict[int, FeatureValue]:
-    """Return the numbers of a column; its module is imported on the worker."""
+    """Return the values of a column; called on the worker, where the plug-in's module is imported."""
     values: dict[int, FeatureValue] = finish(imported(function)(fold, convention))
     return values

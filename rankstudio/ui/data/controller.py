@@ -1,4 +1,4 @@
-"""The Data page's controller: what is open, and its statistics once the worker has computed them."""
+"""The Data page's controller: shows the open data, and the statistics that the worker computes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _NO_DOCUMENTS_TEXT = tr("Open the data to see their statistics.")
 
 
 class DataController(PageController):
-    """Feeds the panels of the Data page, and shows a fold that is clicked.
+    """Controller of the Data page: fills its panels, has statistics computed, and shows a clicked fold.
 
     Parameters
     ----------
@@ -48,15 +48,15 @@ class DataController(PageController):
         self._session = session
         self._absence = models.absence
         self._reports: dict[tuple[int | None, str], QualityReport] = {}  # by fold and convention
-        self._kept: dict[tuple[int | None, str], QualityReport] = {}
+        self._reports_to_keep: dict[tuple[int | None, str], QualityReport] = {}  # for the next dataset
         self._notes: Mapping[int, str] = {}
         self.panel = DataPanel(theme)
         self.statistics = StatisticsPanel(theme)
         self.panels = self.panel, self.statistics
         fail = self.failed.emit
         panel = self.statistics
-        self._described = OnDemand(self, worker, self._described_key, self._describe, fail)
-        self._qualities = OnDemand(
+        self._summary_demand = OnDemand(self, worker, self._summary_key, self._describe, fail)
+        self._quality_demand = OnDemand(
             self, worker, self._quality_key, self._look_at_features, fail, slot="feature quality", panel=panel
         )
         self._contributed = contributed_columns(session, worker, fail, panel, self)
@@ -66,19 +66,19 @@ class DataController(PageController):
         self.panel.foldChosen.connect(session.choose_fold)
         session.datasetChanged.connect(self._show)
         self._absence.changed.connect(self._explain)
-        session.foldChanged.connect(self._look_soon)
+        session.foldChanged.connect(self._show_fold_soon)
         for changed in (session.planChanged, session.measureChanged):
             changed.connect(self._show_convention)
 
     @Slot()
     def _explain(self) -> None:
-        """Show by now why there are no documents, and no statistics."""
+        """Show the present reason why there are no documents and no statistics."""
         self.panel.set_opening(self._absence.documents(""))
         if self.panel.summary() is None:
             self._show_statistics()
 
     def turn(self, by: int) -> None:
-        """Show the next fold (1) or the one before (-1)."""
+        """Show the next fold (1) or the previous one (-1)."""
         dataset = self._session.dataset
         if dataset is not None:
             numbers = [fold.number for fold in dataset.folds]
@@ -87,9 +87,9 @@ class DataController(PageController):
 
     @Slot()
     def _show(self) -> None:
-        self._reports = self._kept
-        self._kept = {}
-        for demand in (self._described, self._qualities):  # of the data that were open
+        self._reports = self._reports_to_keep
+        self._reports_to_keep = {}
+        for demand in (self._summary_demand, self._quality_demand):
             demand.forget()
         for column in self._contributed:
             column.forget()
@@ -105,17 +105,17 @@ class DataController(PageController):
             self._show_statistics()
 
     @Slot()
-    def _look_soon(self) -> None:
-        """Show another fold in a turn of the event loop after the curves'."""
-        turns().ask(self._look)
+    def _show_fold_soon(self) -> None:
+        """Show another fold in a later turn of the event loop, after the curves are shown."""
+        turns().ask(self._show_fold)
 
-    def _look(self) -> None:
+    def _show_fold(self) -> None:
         if self._session.dataset is not None:
             self.panel.set_fold(self._session.fold)
             self._show_statistics()
-            self._described.update()
+            self._summary_demand.update()
 
-    def _described_key(self) -> Key | None:
+    def _summary_key(self) -> Key | None:
         dataset = self._session.dataset
         fold = self._session.fold
         if dataset is None or self.panel.has_summary(fold) or not self._session.has_documents:
@@ -137,32 +137,31 @@ class DataController(PageController):
             tr("Computing statistics of {name}").format(name=dataset.name), show, describe_fold, dataset, fold
         )
 
-    def _why_none(self) -> str:
-        """Return why there are no statistics."""
+    def _reason_without_statistics(self) -> str:
         if self._session.dataset is None:
             return NOTHING
         return _COMPUTING_TEXT if self._session.has_documents else self._absence.documents(_NO_DOCUMENTS_TEXT)
 
     @Slot()
     def _show_statistics(self) -> None:
-        """Show the statistics of the shown fold, where they are visible; ask for the rest."""
+        """Show the statistics of the shown fold if the panel is visible, and have missing ones computed."""
         if not self.statistics.isVisible() or not self.panel.shows(self._session.dataset):
-            return  # with other data, signals of plan or measure may come before that of the data themselves
+            return  # after a change of the data, signals of plan or measure may come before that of the data
         dataset = self._session.dataset
         summary = self.panel.summary()
         fold = self._session.watched
         if dataset is None or summary is None:
-            self.statistics.clear(self._why_none())
+            self.statistics.clear(self._reason_without_statistics())
             return
         subject = f"{dataset.name}, {self.panel.described()}"
         self.statistics.show_summary(subject, summary, fold.train if fold else None, self._rows(summary))
-        self._qualities.update()
+        self._quality_demand.update()
         for column in self._contributed:
             column.update()
 
     def _rows(self, summary: DatasetSummary) -> list[DescribedFeature]:
-        """Return the features with everything that is known about them so far."""
-        report = self._reports.get(self._wanted)
+        """Return the features with all that is known about each so far."""
+        report = self._reports.get(self._view)
         qualities = report.features if report is not None else [None] * len(summary.features)
         dataset = self._session.dataset
         costs = self._costs()
@@ -170,11 +169,10 @@ class DataController(PageController):
         groups = group_names(feature_groups_of(plan))
         plan_costs = plan.extension(FeatureCosts)
         contributed_values = {column.entry.key: column.values() for column in self._contributed}
-        document_costs, query_costs = (
-            ({}, {}) if plan_costs is None else (plan_costs.per_document, plan_costs.per_query)
-        )
+        document_costs = {} if plan_costs is None else plan_costs.per_document
+        query_costs = {} if plan_costs is None else plan_costs.per_query
         names = tuple(f.name for f in summary.features)
-        if dataset is not None:
+        if dataset is not None:  # a name may be newer than the summary
             ids = [f.feature_id for f in summary.features]
             names = tuple(
                 dataset.feature_names[i] for i in np.searchsorted(dataset.feature_ids, ids).tolist()
@@ -184,12 +182,12 @@ class DataController(PageController):
                 feature,
                 quality,
                 name,
-                self._notes.get(feature.feature_id, ""),
-                costs.get(feature.feature_id, 1.0) if costs is not None else None,
-                groups.get(feature.feature_id, ""),
-                document_costs.get(feature.feature_id),
-                query_costs.get(feature.feature_id),
-                {
+                note=self._notes.get(feature.feature_id, ""),
+                cost=costs.get(feature.feature_id, 1.0) if costs is not None else None,
+                group=groups.get(feature.feature_id, ""),
+                per_document=document_costs.get(feature.feature_id),
+                per_query=query_costs.get(feature.feature_id),
+                contributed={
                     key: values[feature.feature_id]
                     for key, values in contributed_values.items()
                     if feature.feature_id in values
@@ -204,19 +202,21 @@ class DataController(PageController):
         self._show_statistics()
 
     def keep_reports(self) -> None:
-        """Keep the reports on the features when the same data come again, with other names."""
-        self._kept = self._reports
+        """Keep the reports on the features for the next dataset, which is the same with other names."""
+        self._reports_to_keep = self._reports
 
     def costs_parameter(self) -> Parameter | None:
-        """Return the method's parameter of costs; None where it has none, or several sets are tried."""
+        """Return the method's parameter of costs; None if it has none, or tries several sets of costs."""
         plan = self._session.plan
         parameter = next((p for p in plan.entry.parameters if p.kind is Kind.COSTS), None)
-        return None if parameter is None or parameter.several(plan.parameters[parameter.name]) else parameter
+        if parameter is None or parameter.several(plan.parameters[parameter.name]):
+            return None
+        return parameter
 
     def _costs(self) -> dict[int, float] | None:
-        """Return the costs of features in the plan, as far as they are not 1; None without costs.
+        """Return the costs in the plan that are not 1, by the ids of features; None without costs.
 
-        Milliseconds have columns of their own.
+        Costs in milliseconds are shown in other columns, and are not returned.
         """
         parameter = self.costs_parameter()
         if parameter is None or self._session.plan.parameters[parameter.name] == MILLISECONDS:
@@ -224,13 +224,13 @@ class DataController(PageController):
         return dict(self._session.plan.parameters[parameter.name])
 
     @property
-    def _wanted(self) -> tuple[int | None, str]:
-        """Fold and convention by which the features are described."""
+    def _view(self) -> tuple[int | None, str]:
+        """Fold and convention of the shown statistics."""
         return self._session.fold, self._session.convention
 
     def _quality_key(self) -> Key | None:
         dataset = self._session.dataset
-        view = self._wanted
+        view = self._view
         if dataset is None or view in self._reports or not self._session.has_documents:
             return None
         return dataset, *view
@@ -239,7 +239,7 @@ class DataController(PageController):
         """Return the computation of the quality report on the features; None before the summary."""
         dataset = self._session.dataset
         summary = self.panel.summary()
-        view = self._wanted
+        view = self._view
         if dataset is None or summary is None:
             return None
 

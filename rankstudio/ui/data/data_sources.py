@@ -1,4 +1,4 @@
-"""Where to get the field's datasets: a page of text, made of a file that comes with the program."""
+"""The dialog on where to get datasets, made from a file of the program."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ _SIZE = (680, 560)
 
 
 class DataSources(QDialog):
-    """Lists datasets with what is in them, their terms and their address; accepted to open one, not fetched.
+    """A dialog that lists datasets with their contents, terms of use and addresses. Nothing is downloaded.
+
+    The dialog is accepted if the user wants to open a folder.
 
     Parameters
     ----------
@@ -42,11 +44,11 @@ class DataSources(QDialog):
         scroll.setFrameShape(QFrame.Shape.NoFrame)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         close_button = QPushButton(tr("Close"))
-        opened = named(QPushButton(tr("Open a folder…")), "data-sources-open", role="primary")
+        open_button = named(QPushButton(tr("Open a folder…")), "data-sources-open", role="primary")
         close_button.clicked.connect(self.reject)
-        opened.clicked.connect(self.accept)
-        opened.setDefault(True)
-        buttons = fill(QHBoxLayout(), 1, close_button, opened, margins=(16, 10, 16, 14), spacing=8)
+        open_button.clicked.connect(self.accept)
+        open_button.setDefault(True)
+        buttons = fill(QHBoxLayout(), 1, close_button, open_button, margins=(16, 10, 16, 14), spacing=8)
         fill(QVBoxLayout(self), (scroll, 1), buttons, margins=(0, 0, 0, 0), spacing=0)
         self.resize(*_SIZE)
 
@@ -60,13 +62,13 @@ def _card(source: dict[str, str]) -> QFrame:
         column.addWidget(_text(tr(text), role))
     column.addWidget(_text(tr("Cite: {cite}").format(cite=source["cite"]), "muted"))
     address = _text(source["address"])
-    copied = named(
+    copy_button = named(
         QPushButton(tr("Copy address")),
         accessible_name=tr("Copy the address of {name}").format(name=source["name"]),
         role="quiet",
     )
-    copied.clicked.connect(partial(_copy, source["address"]))
-    column.addLayout(fill(QHBoxLayout(), (address, 1), copied, spacing=8))
+    copy_button.clicked.connect(partial(_copy, source["address"]))
+    column.addLayout(fill(QHBoxLayout(), (address, 1), copy_button, spacing=8))
     return card
 
 

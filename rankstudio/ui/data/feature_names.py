@@ -52,24 +52,24 @@ _NAME_FILTER = tr("Names of features (*.csv *.txt *.json);;All files (*)")
 
 
 class FeatureNames(Controller):
-    """Keeps the user's names of features, and their costs.
+    """Stores the names, notes, costs and groups that the user gives to features, or reads from files.
 
-    Names, notes and groups go with the contents of the data, whichever study is open: they are a table in the
-    folder of the settings, under the checksum of the first file. Groups and costs are in the plan, too, as
-    they were when a run began.
+    These belong to the contents of the data, and not to a study: they are stored in a table in the folder of
+    the settings, under the checksum of the first data file. Groups and costs are also in the plan of a run,
+    as they were when the run began.
 
     Parameters
     ----------
     models : Models
     data : DataController
-        Where they are written.
+        Shows the table of features, in which the user writes.
     parent : QWidget
-        Over which questions are asked.
+        Widget over which questions open.
 
     Attributes
     ----------
     groups : FeatureGroups
-        Those that are made on the same table.
+        Handles the groups that the user writes into the same table.
     """
 
     warned = Signal(str)
@@ -87,7 +87,7 @@ class FeatureNames(Controller):
         self.groups.failed.connect(self.failed)
         self.groups.said.connect(self.said)
         self.groups.changed.connect(self._keep_groups)
-        self._of = ""  # checksum of the data whose notes these are
+        self._checksum = ""  # of the data to which the notes belong
         models.session.datasetChanged.connect(self._load)
         data.statistics.table.rows_model.written.connect(self._change)
         data.statistics.names.clicked.connect(self.ask)
@@ -106,7 +106,7 @@ class FeatureNames(Controller):
             read(Path(name))
 
     def read(self, path: Path) -> None:
-        """Take the names and groups in a file; one that has neither is refused."""
+        """Take over the names and groups in a file; a file without both is refused."""
         dataset = self._session.dataset
         if dataset is None:
             return
@@ -130,25 +130,25 @@ class FeatureNames(Controller):
 
     @Slot()
     def ask_set(self) -> None:
-        """Ask for a feature set of a search engine, and take it."""
+        """Ask for a file with a feature set of a search engine, and take over the feature set."""
         self._ask(tr("Import feature set"), _FEATURE_SET_FILTER, self.read_set)
 
     def read_set(self, path: Path | str) -> None:
-        """Take the feature set in a file; one that has none of the features is refused."""
+        """Take over the feature set in a file; a set that defines no feature of the data is refused."""
         dataset = self._session.dataset
         path = Path(path)
         if dataset is None:
             self.failed.emit(tr("{path}: open the data of this feature set first.").format(path=path))
             return
         try:
-            new = with_feature_set(dataset, read_feature_set(path))
+            new_dataset = with_feature_set(dataset, read_feature_set(path))
         except RankStudioError as error:
             self.failed.emit(str(error))
             return
-        feature_set = new.extension(FeatureSet)
+        feature_set = new_dataset.extension(FeatureSet)
         assert feature_set is not None
         self._notes = replace(self._notes, feature_set=feature_set)
-        self._exchange(dataset, new)
+        self._exchange(dataset, new_dataset)
         self.said.emit(
             trn(
                 "The feature set defines {n} of {total} feature.",
@@ -156,7 +156,7 @@ class FeatureNames(Controller):
                 dataset.n_features,
             ).format(n=len(feature_set.ids), total=dataset.n_features)
         )
-        if note := set_mismatch(new):
+        if note := set_mismatch(new_dataset):
             self.warned.emit(note)
         self._save(dataset)
 
@@ -166,7 +166,7 @@ class FeatureNames(Controller):
         self._ask(tr("Import costs"), _COST_FILTER, self.read_costs)
 
     def read_costs(self, path: Path | str) -> None:
-        """Take the costs of features in a file; the method selects by them from now on, where it can."""
+        """Take over the costs of features in a file, by which a method with costs selects from now on."""
         dataset = self._session.dataset
         plan = self._session.plan
         path = Path(path)
@@ -195,8 +195,8 @@ class FeatureNames(Controller):
     @Slot()
     def _load(self) -> None:
         dataset = self._session.dataset
-        if dataset is not None and dataset.origin.checksum != self._of:
-            self._of = dataset.origin.checksum
+        if dataset is not None and dataset.origin.checksum != self._checksum:
+            self._checksum = dataset.origin.checksum
             self._notes = load_notes(self._folder, dataset)
             self._data.set_notes(self._notes.notes)
 
@@ -208,10 +208,14 @@ class FeatureNames(Controller):
             self._keep(self._notes.with_name(row.feature_id, text))
 
     def _actions(self, row: DescribedFeature) -> list[RowAction]:
-        """Return the actions on a feature of the table."""
-        note = RowAction(tr("Note…"), partial(self._ask_note, row))
-        cost = [] if row.cost is None else [RowAction(tr("Cost…"), partial(self._ask_cost, row))]
-        return [note, RowAction(tr("Group…"), self.groups.ask), *cost]
+        """Return the actions of the context menu for a feature."""
+        actions = [
+            RowAction(tr("Note…"), partial(self._ask_note, row)),
+            RowAction(tr("Group…"), self.groups.ask),
+        ]
+        if row.cost is not None:
+            actions.append(RowAction(tr("Cost…"), partial(self._ask_cost, row)))
+        return actions
 
     def _ask_note(self, row: DescribedFeature) -> None:
         text, agreed = QInputDialog.getText(
@@ -242,17 +246,17 @@ class FeatureNames(Controller):
     def _keep(self, notes: FeatureNotes) -> None:
         """Show other names and notes everywhere, and store them."""
         dataset = self._session.dataset
-        names = notes.names != self._notes.names
+        names_differ = notes.names != self._notes.names
         if dataset is None or notes == self._notes:
             return
         self._notes = notes
         self._data.set_notes(notes.notes)
-        if names:
+        if names_differ:
             self._exchange(dataset, renamed(dataset, notes.names))
         self._save(dataset)
 
     def _exchange(self, dataset: FoldedDataset, new: FoldedDataset) -> None:
-        """Show the same data with other names or definitions of their features."""
+        """Replace a dataset everywhere by one that differs in names or definitions of features only."""
         self._runs.adopt([r for r in self._runs.records if r.dataset is dataset], new)
         self._data.keep_reports()
         self._session.exchange(new)
@@ -280,8 +284,8 @@ class FeatureNames(Controller):
             )
             return
         parameters = dict(self._session.plan.parameters)
-        before = parameters[parameter.name]
-        costs = {} if before == MILLISECONDS else dict(before)
+        old_costs = parameters[parameter.name]
+        costs = {} if old_costs == MILLISECONDS else dict(old_costs)
         costs[feature] = cost
         parameters[parameter.name] = tuple(sorted((i, c) for i, c in costs.items() if c != 1.0))
         self._session.change(
@@ -290,19 +294,19 @@ class FeatureNames(Controller):
 
 
 class FeatureGroups(Controller):
-    """Puts features into groups, and takes them out. Groups are a part of the plan: they can be undone.
+    """Puts features into groups, and removes them. Changes can be undone, as groups are part of the plan.
 
     Parameters
     ----------
     session : Session
     data : DataController
-        On whose table features are selected, and their groups written.
+        Shows the table in which the user selects features and writes their groups.
     parent : QWidget
-        Over which questions are asked.
+        Widget over which questions open.
     """
 
     changed = Signal(object)
-    """The user has made other groups, or undone or redone that; they are in the plan by now."""
+    """The user has made other groups, or undone or redone such a change; the plan already has the groups."""
 
     def __init__(self, session: Session, data: DataController, parent: QWidget) -> None:
         super().__init__(parent)
@@ -310,13 +314,14 @@ class FeatureGroups(Controller):
         self._table = data.statistics.table
         self._window = parent
         self._groups: Groups = feature_groups_of(session.plan)
-        self._edits: set[tuple[str, Groups, Groups]] = set()  # of which data, and the groups before and after
+        # The user's changes: checksum of the data, groups before and groups after the change.
+        self._edits: set[tuple[str, Groups, Groups]] = set()
         data.statistics.table.rows_model.written.connect(self._write)
         session.planChanged.connect(self._follow)
 
     @Slot()
     def ask(self) -> None:
-        """Ask in which group the selected features are to be."""
+        """Ask for the group of the features that are selected in the table, and change it."""
         rows: list[DescribedFeature] = [
             index.data(ROW_ROLE) for index in sorted(self._table.selectionModel().selectedRows())
         ]
@@ -324,9 +329,8 @@ class FeatureGroups(Controller):
             self.said.emit(tr("Select rows of the feature table on the Data page first"))
             return
         groups = feature_groups_of(self._session.plan)
-        group_of = group_names(groups)
-        present = group_of.get(rows[0].feature_id, "")
-        offered = [present, *(name for name in ("", *groups) if name != present)]
+        present_group = group_names(groups).get(rows[0].feature_id, "")
+        offered = [present_group, *(name for name in ("", *groups) if name != present_group)]
         subject = rows[0].name if len(rows) == 1 else tr("{n_rows} features").format(n_rows=len(rows))
         name, agreed = QInputDialog.getItem(
             self._window,
@@ -340,7 +344,7 @@ class FeatureGroups(Controller):
             self._put(rows, name)
 
     def read(self, path: Path) -> bool:
-        """Take the groups in a table of features; tell whether there are any of features of the data."""
+        """Take over the groups in a file; return whether it has groups with features of the data."""
         dataset = self._session.dataset
         if dataset is None:
             return False
@@ -358,34 +362,34 @@ class FeatureGroups(Controller):
             self._put([row], text)
 
     def _put(self, rows: Sequence[DescribedFeature], name: str) -> None:
+        """Put features into a group; "" for no group."""
         members = [row.feature_id for row in rows]
-        subject = (
-            tr("feature {members}").format(members=members[0])
-            if len(members) == 1
-            else tr("{n_members} features").format(n_members=len(members))
-        )
-        self._change(
-            tr("the group of {what}").format(what=subject),
-            in_other_group(group_name(name), members, feature_groups_of(self._session.plan)),
-        )
+        if len(members) == 1:
+            subject = tr("feature {members}").format(members=members[0])
+        else:
+            subject = tr("{n_members} features").format(n_members=len(members))
+        groups = in_other_group(group_name(name), members, feature_groups_of(self._session.plan))
+        self._change(tr("the group of {what}").format(what=subject), groups)
 
     def _change(self, text: str, groups: Groups) -> None:
         dataset = self._session.dataset
-        before = feature_groups_of(self._session.plan)
-        if dataset is not None and groups != before:
-            self._edits.add((dataset.origin.checksum, before, groups))
+        old_groups = feature_groups_of(self._session.plan)
+        if dataset is not None and groups != old_groups:
+            self._edits.add((dataset.origin.checksum, old_groups, groups))
             self._session.change(text, groups=groups)
 
     @Slot()
     def _follow(self) -> None:
-        """Announce the groups after the user's edits, also undone and redone ones.
+        """Emit `changed` if the plan's groups have changed by an edit of the user, or by its undo or redo.
 
-        Those that come with the plan of a run or of a file are the plan's alone.
+        Groups that come with the plan of a run or of a file are not stored as the user's.
         """
         dataset = self._session.dataset
-        before = self._groups
+        old_groups = self._groups
         groups = feature_groups_of(self._session.plan)
         self._groups = groups
         checksum = dataset.origin.checksum if dataset is not None else ""
-        if before != groups and {(checksum, before, groups), (checksum, groups, before)} & self._edits:
+        is_edit = (checksum, old_groups, groups) in self._edits
+        is_undone_edit = (checksum, groups, old_groups) in self._edits
+        if old_groups != groups and (is_edit or is_undone_edit):
             self.changed.emit(groups)

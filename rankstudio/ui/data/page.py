@@ -1,4 +1,4 @@
-"""The Data page: what is open and its folds, beside the statistics of its documents and features."""
+"""The Data page: the open dataset and its folds, beside the statistics of its documents and features."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rankstudio.ui.style.theme import Theme
 
 
 class DataPage(DataController):
-    """Lays the panels of the data out, and takes what is added to features and documents.
+    """The Data page: lays out the panels of the data, and handles names, costs and groups of features.
 
     Attributes
     ----------
@@ -30,9 +30,9 @@ class DataPage(DataController):
         self.panel.sources.clicked.connect(lambda: self.commandAsked.emit("sources"))
 
     def lay_out(self, panels_of: PanelsOf) -> Splitter:  # noqa: D102 - inherited
-        about = column("data-left", (self.panel, 0, 270), *panels_of("data-left"))
-        described = column("data-right", (self.statistics, 1, 330), *panels_of("data-right"))
-        return row("data-page", (about, 0, 330), (described, 1, 900))
+        left_column = column("data-left", (self.panel, 0, 270), *panels_of("data-left"))
+        right_column = column("data-right", (self.statistics, 1, 330), *panels_of("data-right"))
+        return row("data-page", (left_column, 0, 330), (right_column, 1, 900))
 
     def join(self, pages: OtherPages) -> None:  # noqa: D102 - inherited
         self.names = FeatureNames(self._models, self, pages.window)

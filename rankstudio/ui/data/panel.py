@@ -1,4 +1,4 @@
-"""The Data page: which data are open, how many documents and queries, which labels."""
+"""The panel on the open dataset: its folds, its numbers of documents and queries, and its labels."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ ABSENT = Fact(
     "warning",
     tr("Shows the run with the information stored in its study."),
 )
-"""Stands where the documents would be counted, while a run is shown without its data."""
+"""Fact that replaces the number of documents while a run is shown without its data."""
 _ONE_RANKING = Fact(
     tr("queries"),
     tr("none: one ranking"),
     tooltip=tr("All documents are one ranking. Folds are made of documents."),
 )
-_MAX_FOLD_BUTTONS = 6  # folds for which there are buttons
+_MAX_FOLD_BUTTONS = 6  # more folds are in a combo box
 
 
 def read_as_facts(dataset: FoldedDataset) -> tuple[Fact, ...]:
-    """Return as what a dataset was read, where something beside its lines told query or label."""
+    """Return how a dataset was read: format, columns and joined files. LETOR text needs no such facts."""
     read_as = dataset.origin.read_as
     is_one_ranking = dataset.origin.columns.no_queries
     form = format_of_key(read_as.format)
@@ -71,7 +71,7 @@ def read_as_facts(dataset: FoldedDataset) -> tuple[Fact, ...]:
 
 
 def read_as_sentence(dataset: FoldedDataset) -> str:
-    """Return as what a dataset was read, as a sentence."""
+    """Return how a dataset was read, as a sentence."""
     read_as = dataset.origin.read_as
     train = dataset.folds[0].train
     features = trn("{n:,} feature", "{n:,} features", train.n_features).format(n=train.n_features)
@@ -103,7 +103,7 @@ def read_as_sentence(dataset: FoldedDataset) -> str:
 
 
 def memory_facts(dataset: FoldedDataset) -> tuple[Fact, ...]:
-    """Return a note if a dataset is read from disk as needed."""
+    """Return facts on the memory limit, if a dataset is read from disk as needed."""
     if not dataset.from_disk:
         return ()
     about = tr(
@@ -117,7 +117,7 @@ def memory_facts(dataset: FoldedDataset) -> tuple[Fact, ...]:
 
 
 def fold_facts(fold: Fold, summary: DatasetSummary | None, *, one_ranking: bool = False) -> tuple[Fact, ...]:
-    """Return documents, queries and features of one fold, each part in its place: train / vali / test."""
+    """Return the numbers of documents, queries and features of a fold, as "train / vali / test"."""
     if not fold.train.n_documents:
         return (ABSENT, features_row(fold.train.n_features, summary))
     names = " / ".join(fold.parts)
@@ -134,7 +134,7 @@ def fold_facts(fold: Fold, summary: DatasetSummary | None, *, one_ranking: bool 
 
 
 def all_folds_facts(dataset: FoldedDataset, summary: DatasetSummary | None) -> tuple[Fact, ...]:
-    """Return the facts of a whole dataset: its folds, and all of their test documents."""
+    """Return the facts of a whole dataset: its folds, and the documents and queries of all test parts."""
     rows = [Fact(tr("folds"), str(len(dataset.folds)))]
     if not dataset.folds[0].train.n_documents:
         rows.append(ABSENT)
@@ -154,40 +154,42 @@ def all_folds_facts(dataset: FoldedDataset, summary: DatasetSummary | None) -> t
 
 
 def features_row(n_features: int, summary: DatasetSummary | None) -> Fact:
-    """Return the number of features, and how many of them cannot change any ranking."""
+    """Return the number of features, with a note on constant ones, which cannot change any ranking."""
     constant = summary.constant if summary else ()
     if not constant:
         return Fact(tr("features"), count_text(n_features))
     return Fact(
         tr("features"),
         count_text(n_features),
-        tr("{n_constant} constant").format(n_constant=len(constant)),
-        "warning",
-        _constant_features_sentence(constant),
+        note=tr("{n_constant} constant").format(n_constant=len(constant)),
+        role="warning",
+        tooltip=_constant_features_sentence(constant),
     )
 
 
 def label_rows(summary: DatasetSummary) -> tuple[tuple[str, int], ...]:
-    """Return the relevance labels with their counts; many different labels are put together in ranges."""
+    """Return the relevance labels with their counts; more than six labels are combined into six ranges."""
     labels = summary.labels
     if len(labels) <= _MAX_LABELS:
         return tuple((f"{value:g}", count) for value, count in labels)
     edges = [round(i * len(labels) / _MAX_LABELS) for i in range(_MAX_LABELS + 1)]
-    groups = [labels[a:b] for a, b in pairwise(edges)]
-    return tuple((f"{g[0][0]:g} – {g[-1][0]:g}", sum(count for _, count in g)) for g in groups)
+    rows = []
+    for start, stop in pairwise(edges):
+        group = labels[start:stop]
+        least, _ = group[0]
+        greatest, _ = group[-1]
+        rows.append((f"{least:g} – {greatest:g}", sum(count for _, count in group)))
+    return tuple(rows)
 
 
 def _constant_features_sentence(features: Sequence[FeatureSummary]) -> str:
     """Return the sentence that lists the constant features, the first dozen by name."""
-    names = [f"{f.feature_id} {f.name}" for f in features[:_MAX_NAMED_FEATURES]]
-    rest = (
-        [tr("and {n_features} more").format(n_features=len(features) - _MAX_NAMED_FEATURES)]
-        if len(features) > _MAX_NAMED_FEATURES
-        else []
-    )
-    listed = "\n".join((*names, *rest))
+    lines = [f"{f.feature_id} {f.name}" for f in features[:_MAX_NAMED_FEATURES]]
+    n_unnamed = len(features) - _MAX_NAMED_FEATURES
+    if n_unnamed > 0:
+        lines.append(tr("and {n_features} more").format(n_features=n_unnamed))
     return tr("Constant within every query, so they cannot change any ranking:\n{listed}").format(
-        listed=listed
+        listed="\n".join(lines)
     )
 
 
@@ -202,7 +204,7 @@ def _no_relevant_sentence(summary: DatasetSummary | None) -> str:
 
 
 def convention_facts(dataset: FoldedDataset, summary: DatasetSummary | None, key: str) -> tuple[Fact, ...]:
-    """Return by which convention data are measured, if it does not suit their labels or their queries."""
+    """Return notes on the convention of the measures, if it does not suit the labels or the queries."""
     short = short_queries(summary.query_sizes, key, USUAL_MEASURES) if summary is not None else None
     greatest = max((value for value, _ in summary.labels), default=0.0) if summary is not None else 0.0
     about = convention_note(dataset.origin.known, greatest, key)
@@ -220,15 +222,14 @@ def convention_facts(dataset: FoldedDataset, summary: DatasetSummary | None, key
 
 
 class DataPanel(Panel):
-    """Name, folds, counts and the histogram of the relevance labels.
+    """A panel on the open dataset: name, choice of the fold, counts, and bars of the relevance labels.
 
-    What takes time to compute comes as a `DatasetSummary` through :meth:`show_summary`; until then its rows
-    are left out.
+    Facts that take time to compute are shown after :meth:`show_summary` was called with a `DatasetSummary`.
 
     Attributes
     ----------
     foldChosen : Signal(object)
-        Number of the fold that the user asks for, None for all.
+        Number of the fold that the user has chosen; None for all folds.
     """
 
     foldChosen = Signal(object)
@@ -238,32 +239,32 @@ class DataPanel(Panel):
         self.sources = self.add_tool("info", tr("Where to get data"))
         self._dataset: FoldedDataset | None = None
         self._fold: int | None = None
-        self._convention = self._opening = ""
+        self._convention = self._opening_text = ""
         self._summaries: dict[int | None, DatasetSummary] = {}
         self._name = named(ElidedLabel("", Qt.TextElideMode.ElideMiddle), "data-name", role="heading")
         self._folds = named(Segmented(name=tr("fold"), wide=True), "data-folds")
-        # In the place of the buttons, where there are too many folds for a row.
-        self._many = named(QComboBox(), "data-many-folds", tr("fold"))
+        # Replaces the buttons if there are too many folds for them.
+        self._fold_box = named(QComboBox(), "data-many-folds", tr("fold"))
         self._facts = KeyValue()
         self._labels_title = named(PlainLabel(), role="muted")
         self._labels = BarRows(theme, tr("documents by relevance"))
         self._lay_out()
         self._folds.chosen.connect(self._on_fold)
-        self._many.activated.connect(self._on_many)
+        self._fold_box.activated.connect(self._on_fold_box)
         self.clear()
 
     def add_below(self, make: Callable[[Theme], View]) -> View:
         """Make a widget, add it below all others, and return it."""
         view = make(self._theme)
-        self.body.insertWidget(self.body.count() - 1, view)
+        self.body.insertWidget(self.body.count() - 1, view)  # above the empty space at the bottom
         return view
 
     def shows(self, dataset: FoldedDataset | None) -> bool:
-        """Return whether these data are the ones that are shown by now."""
+        """Return whether the panel already shows these data."""
         return self._dataset is dataset
 
     def show_dataset(self, dataset: FoldedDataset, *, keep_summaries: bool = False) -> None:
-        """Show a dataset, at its first fold; the summaries stay where only names are other ones."""
+        """Show a dataset and its first fold; summaries can be kept if only names of features have changed."""
         self._dataset = dataset
         self._summaries = self._summaries if keep_summaries else {}
         self._name.setText(dataset.name)
@@ -274,17 +275,17 @@ class DataPanel(Panel):
             options.append((None, tr("all")))
         self._folds.set_options(options if len(numbers) <= _MAX_FOLD_BUTTONS else [])
         self._folds.setVisible(1 < len(numbers) <= _MAX_FOLD_BUTTONS)
-        self._many.clear()
-        self._many.addItems(
+        self._fold_box.clear()
+        self._fold_box.addItems(
             [tr("fold {number}").format(number=number) for number in numbers] + [tr("all folds")]
         )
-        self._many.setVisible(len(numbers) > _MAX_FOLD_BUTTONS)
+        self._fold_box.setVisible(len(numbers) > _MAX_FOLD_BUTTONS)
         self.set_fold(numbers[0])
 
     def set_opening(self, text: str) -> None:
-        """Show in place of the documents that they are being read; "" where they are not."""
-        if text != self._opening:
-            self._opening = text
+        """Show a text on documents that are not open, such as that they are being read; "" for none."""
+        if text != self._opening_text:
+            self._opening_text = text
             self._refresh()
 
     def clear(self) -> None:
@@ -294,29 +295,29 @@ class DataPanel(Panel):
         self._name.setText(tr("No data open"))
         self.set_caption("")
         self._folds.hide()
-        self._many.hide()
+        self._fold_box.hide()
         self._facts.set_rows(())
         self._show_labels(None)
 
     def set_convention(self, key: str, *, scaled: bool = False) -> None:
-        """Show which convention the measures follow, and whether the features were scaled."""
+        """Show the convention of the measures, and whether the features were scaled."""
         self.set_caption(convention(key).label + (f" · {tr('scaled')}" if scaled else ""))
         self.link_caption("convention", convention(key).label)
         self._convention = key
         self._refresh()
 
     def set_fold(self, number: int | None) -> None:
-        """Show another fold, or all; emits no signal."""
+        """Show another fold, or all folds (None); emits no signal."""
         self._fold = number
-        if self._many.isVisibleTo(self):
+        if self._fold_box.isVisibleTo(self):
             numbers = [fold.number for fold in self._dataset.folds] if self._dataset else []
-            self._many.setCurrentIndex(numbers.index(number) if number in numbers else len(numbers))
+            self._fold_box.setCurrentIndex(numbers.index(number) if number in numbers else len(numbers))
         else:
             self._folds.select(number)
         self._refresh()
 
     def show_summary(self, number: int | None, summary: DatasetSummary) -> None:
-        """Take the summary of a fold, or of all (None), from `describe_fold`."""
+        """Take over the summary of a fold, or of all folds (None), and show it if the fold is shown."""
         self._summaries[number] = summary
         if number == self._fold:
             self._refresh()
@@ -326,17 +327,17 @@ class DataPanel(Panel):
         return self._summaries.get(self._fold)
 
     def has_summary(self, number: int | None) -> bool:
-        """Return whether the summary of a fold is there already."""
+        """Return whether the summary of a fold is already computed."""
         return number in self._summaries
 
     def _lay_out(self) -> None:
         """Lay out the name, the choice of folds, the facts and the labels."""
-        self._many.setMaxVisibleItems(24)
+        self._fold_box.setMaxVisibleItems(24)
         fill(
             self.body,
             self._name,
             self._folds,
-            self._many,
+            self._fold_box,
             self._facts,
             self._labels_title,
             self._labels,
@@ -350,14 +351,13 @@ class DataPanel(Panel):
             return
         summary = self.summary()
         fold = next((fold for fold in self._dataset.folds if fold.number == self._fold), None)
-        is_one_ranking = self._dataset.origin.columns.no_queries
-        rows = (
-            fold_facts(fold, summary, one_ranking=is_one_ranking)
-            if fold
-            else all_folds_facts(self._dataset, summary)
-        )
-        if self._opening:
-            opening = replace(ABSENT, note=self._opening, role="muted")
+        if fold:
+            is_one_ranking = self._dataset.origin.columns.no_queries
+            rows = fold_facts(fold, summary, one_ranking=is_one_ranking)
+        else:
+            rows = all_folds_facts(self._dataset, summary)
+        if self._opening_text:
+            opening = replace(ABSENT, note=self._opening_text, role="muted")
             rows = tuple(opening if row is ABSENT else row for row in rows)
         convention_rows = convention_facts(self._dataset, summary, self._convention)
         self._facts.set_rows(
@@ -374,21 +374,19 @@ class DataPanel(Panel):
             self._labels.set_rows(label_rows(summary))
 
     def described(self) -> str:
-        """Return which documents the summary is about."""
+        """Return which documents the summary describes: "training documents of fold 4"."""
         if self._fold is not None:
             has_several_folds = self._dataset is not None and len(self._dataset.folds) > 1
-            return (
-                tr("training documents of fold {fold}").format(fold=self._fold)
-                if has_several_folds
-                else tr("training documents")
-            )
-        tested = self._dataset is not None and any(fold.test for fold in self._dataset.folds)
-        return tr("test documents of all folds") if tested else tr("training documents of all folds")
+            if has_several_folds:
+                return tr("training documents of fold {fold}").format(fold=self._fold)
+            return tr("training documents")
+        has_test_part = self._dataset is not None and any(fold.test for fold in self._dataset.folds)
+        return tr("test documents of all folds") if has_test_part else tr("training documents of all folds")
 
     @Slot(int)
-    def _on_many(self, index: int) -> None:
+    def _on_fold_box(self, index: int) -> None:
         folds = self._dataset.folds if self._dataset else ()
-        self._on_fold(folds[index].number if index < len(folds) else None)
+        self._on_fold(folds[index].number if index < len(folds) else None)  # the last entry is "all folds"
 
     @Slot(object)
     def _on_fold(self, number: int | None) -> None:

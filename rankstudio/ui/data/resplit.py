@@ -1,10 +1,11 @@
-"""The data follow the plan's protocol: they are divided anew when it changes."""
+"""Divides the data into other folds when the protocol of the plan changes."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import QObject, Signal, Slot
 
 from rankstudio.engine.data.dataset import FoldedDataset
+from rankstudio.engine.experiment.plan.plan import Plan
 from rankstudio.ui.background.loader import Loader
 from rankstudio.ui.background.worker import Ending, Job, Outcome
 from rankstudio.ui.model.run_queue import Runs
@@ -13,73 +14,75 @@ from rankstudio.ui.page.controller import Controller
 
 
 class ResplitController(Controller):
-    """Reads the data again, on the worker, where the plan asks for other folds than they have.
+    """Reads the data again, on the worker, when the plan asks for other folds than the open data have.
 
-    Until they are there, and where they cannot be divided so, nothing can be run.
+    No plan can be run until the data are read, nor if they cannot be divided as the plan says.
 
     Parameters
     ----------
     session : Session
-        Its plan is followed.
+        Contains the plan and the open data.
     runs : Runs
-        Data of a run that were divided so before need not be read again.
+        Runs, whose data are used again if they have the folds that the plan asks for.
     loader : Loader
     """
 
     divided = Signal()
-    """The data are as the plan asks for."""
+    """The open data now have the folds that the plan asks for."""
 
     def __init__(self, session: Session, runs: Runs, loader: Loader, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._session = session
         self._runs = runs
         self._loader = loader
-        self._asked: tuple[object, ...] | None = None
+        self._requested_reading: tuple[object, ...] | None = None  # that a job reads, or that has failed
         self._job: Job | None = None
         session.planChanged.connect(self._follow)
 
     @Slot()
     def _follow(self) -> None:
+        """Exchange the open data for data with the folds of the plan: those of a run, or data read again."""
         session = self._session
         plan = self._session.plan
-        target = reading(plan)
+        planned_reading = reading(plan)
         if not session.has_documents:
             return
         if session.read_as_planned:
-            if self._asked is not None:  # taken back before it was done, or refused
-                self._asked = None
+            if self._requested_reading is not None:  # the change was undone before it was done, or refused
+                self._requested_reading = None
                 if self._job is not None:
                     self._job.cancel()
                 self.divided.emit()
             return
-        if target == self._asked:
+        if planned_reading == self._requested_reading:
             return
-        loaded = next(
-            (
-                record.dataset
-                for record in self._runs.records
-                if record.recorded is None
-                and (record.plan.data, *reading(record.plan)) == (plan.data, *target)
-            ),
-            None,
-        )
-        if loaded is not None:
-            self._asked = None
-            session.exchange(loaded, plan)
+        dataset_of_run = self._dataset_of_run(plan)
+        if dataset_of_run is not None:
+            self._requested_reading = None
+            session.exchange(dataset_of_run, plan)
             self.divided.emit()
             return
-        self._asked = target
+        self._requested_reading = planned_reading
 
         def handle(dataset: FoldedDataset) -> None:
-            if reading(session.plan) == target and session.plan.data == plan.data:
+            if reading(session.plan) == planned_reading and session.plan.data == plan.data:
                 session.exchange(dataset, plan)
 
         self._job = self._loader.fetch(plan.data, plan, handle, self._end)
 
+    def _dataset_of_run(self, plan: Plan) -> FoldedDataset | None:
+        """Return the dataset of a run that was read and divided as a plan says; None without one."""
+        for record in self._runs.records:
+            run_plan = record.plan
+            is_same_reading = (run_plan.data, *reading(run_plan)) == (plan.data, *reading(plan))
+            if record.recorded is None and is_same_reading:
+                return record.dataset
+        return None
+
     def _end(self, outcome: Outcome) -> None:
         self._job = None
         if outcome.ending is Ending.DONE:
-            self._asked = None
+            self._requested_reading = None
             self.divided.emit()
-        elif outcome.ending is Ending.FAILED:  # what was asked for is not asked for again
+        elif outcome.ending is Ending.FAILED:  # the request stays, so that it is not repeated
             self.failed.emit(outcome.text)

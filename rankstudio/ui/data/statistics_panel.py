@@ -1,4 +1,4 @@
-"""Statistics of the data: every feature, documents per query, the rows themselves."""
+"""The panel with the statistics of the data: a table of features, documents per query, and the documents."""
 
 from __future__ import annotations
 
@@ -34,24 +34,24 @@ NOTHING = tr("Open a dataset to see its contents.")
 
 @dataclass(frozen=True, eq=False)
 class DescribedFeature:
-    """One feature.
+    """A feature as a row of the table, with all that is known about it.
 
     Attributes
     ----------
     summary : FeatureSummary
     quality : FeatureQuality or None
-        None while it is computed.
+        None while the quality is computed.
     name : str
     note : str
-        Of the user.
+        The user's note; "" for none.
     cost : float or None
-        In the plan; None where the method knows no costs.
+        Cost in the plan; None if the method has no costs.
     group : str
-        In the plan; "" where it is in none.
+        Group in the plan; "" for none.
     per_document, per_query : float or None
-        Milliseconds that it costs; None where that is not known.
+        Milliseconds that the feature costs; None if this is not known.
     contributed : dict of str to FeatureValue
-        What columns of abilities have of it, by their keys.
+        Values in columns of plug-ins, by the keys of the columns.
     """
 
     summary: FeatureSummary
@@ -71,27 +71,25 @@ class DescribedFeature:
 
     @property
     def constant(self) -> bool:
-        """Whether it can change no ranking."""
+        """Whether the feature is constant within every query, so that it can change no ranking."""
         return self.summary.constant
 
     @property
     def histogram(self) -> HistogramCell | None:
-        """Shares of all documents and of the relevant ones; None while they are counted."""
+        """Share of each bin among all documents, and among the relevant ones; None while they are counted."""
         if self.quality is None:
             return None
-        all_shares, relevant = self.quality.histogram.shares.tolist()
-        return HistogramCell(tuple(all_shares), tuple(relevant))
+        all_shares, relevant_shares = self.quality.histogram.shares.tolist()
+        return HistogramCell(tuple(all_shares), tuple(relevant_shares))
 
     @property
     def values_text(self) -> str:
-        """The histogram in words."""
+        """The histogram in words: the range of the values, and the fullest bin."""
         if self.quality is None:
             return ""
         histogram = self.quality.histogram
-        (all_shares, relevant), (_, n_relevant) = (
-            histogram.shares.tolist(),
-            histogram.counts.sum(axis=1).tolist(),
-        )
+        all_shares, relevant_shares = histogram.shares.tolist()
+        _, n_relevant = histogram.counts.sum(axis=1).tolist()
         tallest = max(range(len(all_shares)), key=all_shares.__getitem__)
         width = (histogram.high - histogram.low) / len(all_shares)
         low = histogram.low + tallest * width
@@ -107,7 +105,7 @@ class DescribedFeature:
             least=_number(histogram.low),
             most=_number(histogram.high),
             every=percentage(all_shares[tallest]),
-            relevant=percentage(relevant[tallest]),
+            relevant=percentage(relevant_shares[tallest]),
             low=_number(low),
             high=_number(low + width),
         )
@@ -118,7 +116,7 @@ class DescribedFeature:
 
     @property
     def direction_text(self) -> str:
-        """In which direction it ranks alone, as a sentence."""
+        """The direction in which ranking by the feature alone is better, as a sentence."""
         if self.quality is None or self.constant:
             return ""
         if self.quality.ascending:
@@ -127,14 +125,14 @@ class DescribedFeature:
 
     @property
     def warning(self) -> str:
-        """Oddities of the feature, in words for a table."""
+        """Warnings on the feature, one word each."""
         if self.quality is None:
             return tr("constant") if self.constant else ""
         return ", ".join(finding.word for finding in self.quality.findings)
 
     @property
     def warning_text(self) -> str:
-        """Oddities of the feature, in sentences."""
+        """Warnings on the feature, one sentence each."""
         return "\n".join(finding.text for finding in self.quality.findings) if self.quality else ""
 
 
@@ -272,7 +270,7 @@ def _single_feature_column(measure: str) -> Column:
 
 
 def _contributed_column(entry: FeatureColumn) -> Column:
-    """Return a column of an ability."""
+    """Return the column of a plug-in."""
 
     def number(row: DescribedFeature) -> float | None:
         return row.contributed[entry.key].number if entry.key in row.contributed else None
@@ -293,27 +291,22 @@ def _contributed_column(entry: FeatureColumn) -> Column:
 
 
 def giving_way(rows: Sequence[DescribedFeature]) -> tuple[str, ...]:
-    """Return the columns that go one after another where the names would have less than `NAME_WIDTH`."""
-    empty = () if any(row.group for row in rows) else ("group",)
-    return (*empty, "mean", "zeros", "range", *(entry.key for entry in contributed_entries()))
+    """Return the keys of the columns that are hidden, in this order, if names have less than `NAME_WIDTH`."""
+    empty_columns = () if any(row.group for row in rows) else ("group",)
+    return (*empty_columns, "mean", "zeros", "range", *(entry.key for entry in contributed_entries()))
 
 
 NAME_WIDTH = 150
+"""Pixels of a feature's name."""
 
 
 def feature_columns(rows: Sequence[DescribedFeature]) -> list[Column]:
-    """Return the columns that have something to say of these features."""
-    missing = [_MISSING_COLUMN] if any(row.summary.missing for row in rows) else []
-    timed = any(row.per_query is not None for row in rows)
-    priced = any(row.cost not in (None, 1.0) for row in rows)
-    costs = [
-        *([_COST_COLUMN] if priced else []),
-        *([_PER_DOCUMENT_COLUMN, _PER_QUERY_COLUMN] if timed else []),
-    ]
+    """Return the columns of the table; empty columns of missing values, costs or plug-ins are left out."""
+    has_missing_values = any(row.summary.missing for row in rows)
+    has_times = any(row.per_query is not None for row in rows)
+    has_costs = any(row.cost not in (None, 1.0) for row in rows)
     measures = next((row.quality.alone for row in rows if row.quality is not None), ("MAP", "NDCG@10"))
-    single_measures = [_single_feature_column(name) for name in measures]
-    known_keys = {key for row in rows for key in row.contributed}
-    costs += [_contributed_column(entry) for entry in contributed_entries() if entry.key in known_keys]
+    contributed_keys = {key for row in rows for key in row.contributed}
     return [
         _ID_COLUMN,
         _NAME_COLUMN,
@@ -322,15 +315,17 @@ def feature_columns(rows: Sequence[DescribedFeature]) -> list[Column]:
         _RANGE_COLUMN,
         _MEAN_COLUMN,
         _ZEROS_COLUMN,
-        *missing,
-        *single_measures,
-        *costs,
+        *([_MISSING_COLUMN] if has_missing_values else []),
+        *(_single_feature_column(name) for name in measures),
+        *([_COST_COLUMN] if has_costs else []),
+        *([_PER_DOCUMENT_COLUMN, _PER_QUERY_COLUMN] if has_times else []),
+        *(_contributed_column(entry) for entry in contributed_entries() if entry.key in contributed_keys),
         _WARNING_COLUMN,
     ]
 
 
 class StatisticsPanel(Panel):
-    """Feature statistics, documents per query, and the rows.
+    """A panel with three tabs: the table of features, a histogram of documents per query, and the documents.
 
     Parameters
     ----------
@@ -339,9 +334,9 @@ class StatisticsPanel(Panel):
     Attributes
     ----------
     table : TableView
-        Whose rows are `DescribedFeature`.
+        The table of features; its rows are `DescribedFeature`.
     names : QToolButton
-        Pressed to read names of features from a file.
+        Button that reads names of features from a file.
     """
 
     def __init__(self, theme: Theme) -> None:
@@ -361,7 +356,7 @@ class StatisticsPanel(Panel):
         self._headline.setContentsMargins(12, 8, 12, 4)
         self._headline.hide()
         self.names = self.add_tool("open", tr("Read feature names from a file: CSV, RankLib, Solr"))
-        self._rows: DocumentTable | None = None
+        self._documents: DocumentTable | None = None
         self._tabs = named(QTabWidget(), "statistics-tabs", tr("Features and documents"))
         self._tabs.addTab(self.table, tr("Features"))
         self._tabs.addTab(self.sizes, tr("Documents per query"))
@@ -379,12 +374,12 @@ class StatisticsPanel(Panel):
         Parameters
         ----------
         description : str
-            Which documents are described: "MQ2008, training documents of fold 4".
+            The described documents: "MQ2008, training documents of fold 4".
         summary : DatasetSummary
         part : RankingDataset or None
-            The documents themselves, for the rows; without them there is no such tab.
+            The documents for the tab of documents; None for no such tab.
         rows : sequence of DescribedFeature, optional
-            The features with all that is known of them; by default what the summary says.
+            The features with all that is known about them; by default those of the summary.
         """
         self.set_caption(description)
         self._headline.setText(_headline_text(summary))
@@ -392,17 +387,17 @@ class StatisticsPanel(Panel):
         self._show_features(rows or [DescribedFeature(f, None, f.name) for f in summary.features])
         self.sizes.set_numbers(summary.query_sizes)
         index = self._tabs.currentIndex()
-        self._show_rows(part)
+        self._show_documents(part)
         self._tabs.setCurrentIndex(min(index, self._tabs.count() - 1))
 
     def clear(self, reason: str = NOTHING) -> None:
-        """Remove the statistics, and show the reason: they are being computed, or no data are open."""
+        """Remove the statistics, and show the reason, such as that they are being computed."""
         self.table.placeholder = reason
         self.set_caption("")
         self._headline.hide()
         self.table.set_rows(())
         self.sizes.set_numbers(())
-        self._show_rows(None)
+        self._show_documents(None)
 
     def _show_features(self, rows: Sequence[DescribedFeature]) -> None:
         columns = feature_columns(rows)
@@ -410,21 +405,22 @@ class StatisticsPanel(Panel):
             self.table.set_columns(columns)
         self.table.set_rows(rows)
         self.table.set_spare(*((key,) for key in giving_way(rows)), names=NAME_WIDTH)
-        longest = str(max((row.feature_id for row in rows), default=0))
-        id_width = self.table.fontMetrics().horizontalAdvance(longest) + 2 * PAD + 2
+        longest_id = str(max((row.feature_id for row in rows), default=0))
+        id_width = self.table.fontMetrics().horizontalAdvance(longest_id) + 2 * PAD + 2
         self.table.setColumnWidth(0, max(scaled(_ID_COLUMN.width), id_width))
 
-    def _show_rows(self, part: RankingDataset | None) -> None:
+    def _show_documents(self, part: RankingDataset | None) -> None:
+        """Show documents in a tab; None removes the tab."""
         if part is None:
-            if self._rows is not None:
-                self._tabs.removeTab(self._tabs.indexOf(self._rows))
-                self._rows.deleteLater()
-                self._rows = None
+            if self._documents is not None:
+                self._tabs.removeTab(self._tabs.indexOf(self._documents))
+                self._documents.deleteLater()
+                self._documents = None
             return
-        if self._rows is None:
-            self._rows = DocumentTable()
-            self._tabs.addTab(self._rows, tr("Documents"))
-        self._rows.show_part(part)
+        if self._documents is None:
+            self._documents = DocumentTable()
+            self._tabs.addTab(self._documents, tr("Documents"))
+        self._documents.show_part(part)
 
 
 def _headline_text(summary: DatasetSummary) -> str:
@@ -455,14 +451,14 @@ def _documents_sentence(summary: DatasetSummary) -> str:
     )
     if sizes.min() == sizes.max():
         text = tr("{n_documents:,} documents of {n_queries:,} queries, {max:,} documents per query;")
-    lacking = trn(
+    without_relevant = trn(
         "{without_relevant:,} query has no relevant document.",
         "{without_relevant:,} queries have no relevant document.",
         summary.without_relevant,
     )
     if not summary.without_relevant:
-        lacking = tr("every query has a relevant document.")
-    useless = trn(
+        without_relevant = tr("every query has a relevant document.")
+    only_relevant = trn(
         "{only_relevant:,} query has only relevant documents.",
         "{only_relevant:,} queries have only relevant documents.",
         summary.only_relevant,
@@ -476,12 +472,12 @@ def _documents_sentence(summary: DatasetSummary) -> str:
         "without_relevant": summary.without_relevant,
         "only_relevant": summary.only_relevant,
     }
-    sentences = (text, lacking, *([useless] if summary.only_relevant else []))
+    sentences = (text, without_relevant, *([only_relevant] if summary.only_relevant else []))
     return " ".join(sentence.format(**fields) for sentence in sentences)
 
 
 def _document_columns(data: RankingDataset) -> list[Column]:
-    """Return the columns over the numbers of the documents: relevance, query, features, comment."""
+    """Return the columns of a table whose rows are the indices of documents: relevance, query and others."""
 
     def comment(row: int) -> str:
         return data.comments[row] if row < len(data.comments) else ""
@@ -513,7 +509,7 @@ def _feature_column(data: RankingDataset, column: int) -> Column:
 
 
 class DocumentTable(QTableView):
-    """A table over the rows of a dataset, which is made when it is first visible."""
+    """A table of the documents of a dataset, which is filled when it is first visible."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -523,40 +519,40 @@ class DocumentTable(QTableView):
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setShowGrid(False)
         self.setWordWrap(False)
-        rows = self.verticalHeader()
-        rows.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        rows.setDefaultSectionSize(29)
-        rows.setStyleSheet("QHeaderView::section { border: none; }")
-        columns = self.horizontalHeader()
-        columns.setDefaultSectionSize(92)
-        columns.setHighlightSections(False)
-        columns.setFixedHeight(29)
+        row_header = self.verticalHeader()
+        row_header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        row_header.setDefaultSectionSize(29)
+        row_header.setStyleSheet("QHeaderView::section { border: none; }")
+        column_header = self.horizontalHeader()
+        column_header.setDefaultSectionSize(92)
+        column_header.setHighlightSections(False)
+        column_header.setFixedHeight(29)
 
     def show_part(self, part: RankingDataset) -> None:
-        """Show other rows."""
+        """Show other documents."""
         self._part = part
         if self.isVisible():
             self._fill()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Show the rows that were given meanwhile."""
+        """Fill the table with documents that were set while it was hidden."""
         self._fill()
         super().showEvent(event)
 
     def _fill(self) -> None:
-        """Put the rows into the table, if these are others than it has."""
+        """Fill the table with the documents, unless it already has them."""
         part = self._part
-        before = self.model()
-        if part is None or (isinstance(before, _Rows) and before.part is part):
+        old_model = self.model()
+        if part is None or (isinstance(old_model, _DocumentModel) and old_model.part is part):
             return
-        self.setModel(_Rows(part, self))
+        self.setModel(_DocumentModel(part, self))
         self.setColumnWidth(self.model().columnCount() - 1, 420)
-        if before is not None:
-            before.deleteLater()
+        if old_model is not None:
+            old_model.deleteLater()
 
 
-class _Rows(ColumnModel):
-    """The rows of a dataset."""
+class _DocumentModel(ColumnModel):
+    """The model of a table of documents, whose row objects are the indices of documents."""
 
     def __init__(self, part: RankingDataset, parent: QObject) -> None:
         super().__init__(_document_columns(part), rows=range(part.n_documents), parent=parent)

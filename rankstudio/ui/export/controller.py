@@ -1,4 +1,4 @@
-"""Export: the export dialog, the plan as a file, the run as a command or a program."""
+"""Controller of the export commands: the dialogs for export and figures, and the plan as a file or code."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ if TYPE_CHECKING:
 
 
 class ExportController(Controller):
-    """Carries the commands out that write something.
+    """Carries out the commands that export something to files or the clipboard.
 
     Parameters
     ----------
     theme : Theme
     models : Models
     sections : Sections
-        Whose tables and plots are exported.
+        The pages, whose tables and plots are exported.
     settings : Settings
     parent : QWidget
-        Over which the dialogs open.
+        Widget over which the dialogs open.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class ExportController(Controller):
         self._window = parent
 
     def dialog(self) -> ExportDialog:
-        """Return the export dialog with what can be exported just now, of the chosen model."""
+        """Return the export dialog with all present items, on the chosen model, not an inspected one."""
         self._session.end_inspection()
         folder = self._settings.text("export/folder")
         dialog = ExportDialog(
@@ -88,16 +88,16 @@ class ExportController(Controller):
         dialog.deleteLater()
 
     def figure_dialog(self, plot: Plot | None = None) -> FigureDialog | None:
-        """Return the dialog of figures on the chosen model; None without any.
+        """Return the dialog of figures on the chosen model; None if there are no figures.
 
-        That of a plot which asks is the first.
+        The figure of `plot`, which asks for the dialog, is the first one, even if the plot is not in the list
+        of exports.
         """
         self._session.end_inspection()
-        shown_figures = plot_figures(self._models, self._sections)
-        first_figures = (
-            [] if plot is None or plot.is_empty() else [plot_figure(self._models, plot)]
-        )  # listed or not
-        figures = [*first_figures, *(figure for source, figure in shown_figures if source is not plot)]
+        listed_figures = plot_figures(self._models, self._sections)
+        figures = [figure for source, figure in listed_figures if source is not plot]
+        if plot is not None and not plot.is_empty():
+            figures.insert(0, plot_figure(self._models, plot))
         if not figures:
             return None
         folder = self._settings.text("export/folder")
@@ -109,7 +109,7 @@ class ExportController(Controller):
 
     @Slot(object)
     def show_figures(self, plot: Plot | None = None) -> None:
-        """Open the dialog of figures: with the plot first that asked for it, if one did."""
+        """Open the dialog of figures; the figure of a plot that asks for the dialog comes first."""
         dialog = self.figure_dialog(plot)
         if dialog is None:
             self.failed.emit(tr("No figures yet: open data and run a method first."))
@@ -119,7 +119,7 @@ class ExportController(Controller):
 
     @Slot(object, object)
     def paint(self, paint: Callable[[], object], show: Callable[[object], object]) -> None:
-        """Have a picture painted on the worker, and shown or written."""
+        """Have a picture painted on the worker, and then pass it to a function."""
         self._models.task_worker.task(
             tr("Painting the figure"), paint, on_done=show, on_error=self.failed.emit
         )
@@ -134,7 +134,7 @@ class ExportController(Controller):
     def save_all(
         self, dialog: FigureDialog, style: FigureStyle, format_name: str, dpi: float, folder: Path
     ) -> None:
-        """Have all figures of the study drawn and written into a folder: those that the terminal writes."""
+        """Have all figures of the study drawn, and write them into a folder, as the terminal command does."""
 
         def write(files: list[FigureFile]) -> None:
             existing = [path.name for path, _ in files if path.exists()]
@@ -166,7 +166,7 @@ class ExportController(Controller):
 
     @Slot()
     def ask_save_plan(self) -> None:
-        """Ask where to, and save the plan."""
+        """Ask for a file, and save the plan to it."""
         path, _ = QFileDialog.getSaveFileName(
             self._window, tr("Save plan"), "plan.toml", tr("Plans (*.toml)")
         )
@@ -182,13 +182,13 @@ class ExportController(Controller):
 
     @Slot()
     def copy_command(self) -> None:
-        """Copy the command that does the run in a terminal."""
+        """Copy the terminal command that repeats the run."""
         QGuiApplication.clipboard().setText(as_command(self._session.plan))
         self.said.emit(tr("The command is on the clipboard"))
 
     @Slot()
     def copy_python(self) -> None:
-        """Copy a program that does the run."""
+        """Copy a Python program that repeats the run."""
         QGuiApplication.clipboard().setText(as_python(self._session.plan))
         self.said.emit(tr("The program is on the clipboard"))
 

@@ -1,4 +1,4 @@
-"""One dialog for everything that can leave the program: model, tables, plots, plan, the run as code."""
+"""The export dialog for models, tables, plots, the plan, and the run as code."""
 
 from __future__ import annotations
 
@@ -32,27 +32,29 @@ from rankstudio.ui.widgets.choices import choice_box
 from rankstudio.ui.widgets.layout import fill, named
 from rankstudio.ui.widgets.saving_dialog import SavingDialog
 
-_ROW = 29
-_LIST = 210
+_ROW = 29  # height of an item in pixels
+_LIST = 210  # least width of the list
 _WIDEST_LIST = 320
-_LIST_MARGIN = 36
+_LIST_MARGIN = 36  # between the longest label and the edge of the list
 
 
 class ExportDialog(SavingDialog):
-    """Choose an item to export, in which format and where to; the dialog stays open for the next one.
+    """A dialog in which the user chooses an item, its format and a file, and saves or copies the item.
+
+    The dialog stays open, so that several items can be exported.
 
     Parameters
     ----------
     theme : Theme
     items : sequence of ExportItem
     folder : Path, optional
-        Where to suggest to write; the user's home by default.
+        Suggested folder of the file; the user's home by default.
     parent : QWidget, optional
 
     Attributes
     ----------
     choice : Chip
-        On the model that is exported, where it was chosen by hand.
+        Note that the exported model was chosen by hand, if it was.
     """
 
     def __init__(
@@ -77,8 +79,8 @@ class ExportDialog(SavingDialog):
         self._close = QPushButton(tr("Close"))
         self._stop = named(QPushButton(tr("S&top")), "export-stop")
         self._bar = named(DeferredProgressBar(), "export-progress", tr("progress of the export"))
-        self._job: Job | None = None
-        self._writing: dict[Path, Job] = {}
+        self._check_job: Job | None = None  # verifies a written file
+        self._writing_jobs: dict[Path, Job] = {}
         self._lay_out()
         self._connect()
         self._list.setCurrentRow(0)
@@ -90,11 +92,11 @@ class ExportDialog(SavingDialog):
 
     @property
     def path(self) -> Path:
-        """Where the file would go."""
+        """The path in the field of the file."""
         return Path(self._path.text().strip()).expanduser()
 
     def show_items(self, items: Sequence[ExportItem]) -> None:
-        """Offer the items that can be exported; the selected one stays selected where it is still there."""
+        """Offer other items; the selected item stays selected if it is among them."""
         key = self.current.key
         self._items = tuple(items)
         keys = [item.key for item in self._items]
@@ -111,57 +113,57 @@ class ExportDialog(SavingDialog):
 
     @Slot()
     def save(self) -> None:
-        """Write the selected item; an existing file is only replaced when this is asked for twice."""
+        """Write the selected item; an existing file is only replaced if the user saves twice."""
         item = self.current
         path = self.path
         writer = self._writer
-        if not item.writes or self._unavailable or path in self._writing:
+        if not item.writes or self._unavailable or path in self._writing_jobs:
             return
         paths = writer.paths(path)
-        # A file that is open here is refused before anybody is asked whether to replace it.
+        # The call that writes nothing refuses files that are open here, before the question to replace files.
         if not self.write(path, lambda: None, paths) or not self.may_replace(path, paths):
             return
         if writer.begin is not None:
             self.say(tr("Writing {path} …").format(path=path), "muted")
             job = writer.begin(path, partial(self._finish, path), partial(self._fail, path))
-            self._writing[path] = job
+            self._writing_jobs[path] = job
             job.follow(partial(self._show_progress, job))
             self._stop.show()
         elif self.write(path, partial(writer.write, path), paths):
             written = self._finish(path)
             if writer.check is not None:
                 self.say(tr("{written} Verifying the file …").format(written=written))
-                self._job = writer.check(path, lambda proof: self.say(f"{written} {proof}"))
+                self._check_job = writer.check(path, lambda proof: self.say(f"{written} {proof}"))
 
     def _finish(self, path: Path, besides: str = "") -> str:
-        """Show that the files are there, and return the sentence."""
-        self._writing.pop(path, None)
+        """Show that the files are written, with an additional sentence, and return the message without it."""
+        self._writing_jobs.pop(path, None)
         self._hide_progress()
         return self.tell_written(path, besides)
 
     def _fail(self, path: Path, reason: str) -> None:
-        """Show why the files are not there."""
-        self._writing.pop(path, None)
+        """Show the reason why the files are not written."""
+        self._writing_jobs.pop(path, None)
         self._hide_progress()
         self.say(reason, "error")
 
     def _show_progress(self, job: Job, message: object) -> None:
-        """Show how far a job is, in words where its file is the one in view."""
+        """Show the progress of a job as a bar, and also in words if its file is the selected one."""
         if not isinstance(message, WorkProgress):
             return
         self._bar.show()
         self._bar.set_share(message.share)
-        if self._writing.get(self.path) is job:
+        if self._writing_jobs.get(self.path) is job:
             self.say(tr("{job}: {what} …").format(job=job.what, what=message.what), "muted")
 
     def _hide_progress(self) -> None:
-        """Show no progress when nothing is being written."""
+        """Hide the progress bar, and the button that stops writing if nothing is being written."""
         self._bar.hide()
-        self._stop.setVisible(bool(self._writing))
+        self._stop.setVisible(bool(self._writing_jobs))
 
     @Slot()
     def stop(self) -> None:
-        """Stop writing."""
+        """Stop all jobs that write."""
         self._cancel()
         self._hide_progress()
         self.say(tr("Stopped."), "muted")
@@ -180,7 +182,7 @@ class ExportDialog(SavingDialog):
 
     @property
     def _unavailable(self) -> str:
-        """Why the item cannot be exported in the selected format; "" if it can."""
+        """Reason why the item cannot be exported in the selected format; "" if it can."""
         return self.current.unavailable or self._writer.unavailable
 
     def _lay_out(self) -> None:
@@ -202,9 +204,9 @@ class ExportDialog(SavingDialog):
         self._bar.hide()
         self._stop.hide()
         buttons = fill(QHBoxLayout(), self._close, 1, self._stop, self._copy, self._save)
-        right = fill(QVBoxLayout(), self.choice, self._help, form, spacing=12)
-        fill(right, self.message, self._bar, 1, buttons)
-        fill(QHBoxLayout(self), self._list, (right, 1), margins=(16, 16, 16, 16), spacing=18)
+        item_column = fill(QVBoxLayout(), self.choice, self._help, form, spacing=12)
+        fill(item_column, self.message, self._bar, 1, buttons)
+        fill(QHBoxLayout(self), self._list, (item_column, 1), margins=(16, 16, 16, 16), spacing=18)
         self.resize(720, 420)
 
     def _fill_list(self) -> None:
@@ -215,7 +217,7 @@ class ExportDialog(SavingDialog):
         self._list.currentRowChanged.connect(self._show_item)
         self._list.itemActivated.connect(self.save)
         self._format.activated.connect(self._follow_format)
-        self._path.textEdited.connect(self._forget)
+        self._path.textEdited.connect(self._on_path_changed)
         self._browse.clicked.connect(self._ask)
         self._copy.clicked.connect(self.copy)
         self._save.clicked.connect(self.save)
@@ -242,12 +244,12 @@ class ExportDialog(SavingDialog):
 
     @Slot()
     def _show_format(self) -> None:
-        """Show the description of the selected format, or why it cannot be written."""
+        """Show the description of the selected format, and the reason if it cannot be written."""
         self._help.setText("\n\n".join(filter(None, [self.current.help, self._writer.help])))
-        writes = self.current.writes and not self._unavailable
+        can_write = self.current.writes and not self._unavailable
         for widget in (self._path, self._browse, self._save):
-            widget.setEnabled(writes)
-        self._forget()
+            widget.setEnabled(can_write)
+        self._on_path_changed()
         if self._unavailable:
             self.say(self._unavailable, "muted")
 
@@ -258,29 +260,29 @@ class ExportDialog(SavingDialog):
         self._show_format()
 
     @Slot()
-    def _forget(self) -> None:
-        """Drop the message and the permission to replace a file, which were about another path."""
+    def _on_path_changed(self) -> None:
+        """Clear the message and the consent to replace a file; select the format of the path's suffix."""
         self._replaceable_path = None
-        self._abandon_job()
+        self._abandon_check()
         self.say("", "muted")
         suffixes = [suffix for _, suffix in self.current.formats]
         if self.path.suffix in suffixes and not self.current.writers:
             self._format.setCurrentIndex(suffixes.index(self.path.suffix))
 
     @Slot()
-    def _abandon_job(self) -> None:
-        """Let nothing arrive any more of what was written before."""
-        if self._job is not None:
-            self._job.abandon()
-            self._job = None
+    def _abandon_check(self) -> None:
+        """Abandon the verification of a written file, whose result is not shown then."""
+        if self._check_job is not None:
+            self._check_job.abandon()
+            self._check_job = None
 
     @Slot()
     def _cancel(self) -> None:
-        """Write nothing any more."""
-        self._abandon_job()
-        for job in self._writing.values():
+        """Abandon all jobs."""
+        self._abandon_check()
+        for job in self._writing_jobs.values():
             job.abandon()
-        self._writing.clear()
+        self._writing_jobs.clear()
 
     @Slot()
     def _ask(self) -> None:
@@ -290,6 +292,6 @@ class ExportDialog(SavingDialog):
         )
         if chosen:
             self._path.setText(chosen)
-            self._forget()
+            self._on_path_changed()
             if len(self._writer.paths(self.path)) == 1:
                 self._replaceable_path = Path(chosen)  # the file dialog has asked whether to replace it

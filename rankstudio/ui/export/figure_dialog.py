@@ -1,4 +1,4 @@
-"""A figure for print: how it will look, what goes with it as text, and where to."""
+"""The dialog of figures for print, with a preview and a caption."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from rankstudio.ui.widgets.saving_dialog import SavingDialog
 
 Result = TypeVar("Result")
 
-_SIDE = 330  # pixels, of the column on the left
+_SIDE = 330  # pixels of the column of options
 _WIDTHS = (
     ("column", tr("one column, 85 mm")),
     ("page", tr("two columns, 178 mm")),
@@ -47,26 +47,26 @@ _WIDTHS = (
 )
 _COLORS = (("light", tr("Screen")), ("print", tr("Print (greyscale-safe)")))
 _PREVIEW_DPI = 96.0
-_SETTLE = 50  # milliseconds without a change, before the figure is painted anew
+_SETTLE = 50  # milliseconds without a change before the preview is painted again
 
 
 class FigureDialog(SavingDialog):
-    """Choose a figure and how it is printed, with a preview; copy it with its caption, or save it.
+    """A dialog with a preview, in which the user chooses a figure and its style, and copies or saves it.
 
     Parameters
     ----------
     figures : sequence of Figure
-        At least one.
+        The figures to choose from; at least one.
     folder : Path
-        Where to suggest to write.
+        Suggested folder of the file.
     worker : Worker
-        Paints: a figure takes longer than a turn of the window.
+        Paints figures, for which the window must not wait.
     parent : QWidget, optional
 
     Attributes
     ----------
     allAsked : Signal(object, str, float)
-        Style, format and dots an inch in which all figures of the study are wanted.
+        The user wants to save all figures of the study, in this style, format and dots per inch.
     """
 
     allAsked = Signal(object, str, float)
@@ -87,8 +87,9 @@ class FigureDialog(SavingDialog):
         self.dpi = named(spaced(QSpinBox()), "figure-dpi", tr("Dots per inch"))
         self.caption = named(QPlainTextEdit(), "figure-caption", tr("Caption"))
         self.preview = named(PlainLabel(), "figure-preview", tr("Preview"))
-        self._settling = single_shot(_SETTLE, self._draw, self)
-        self.destroyed.connect(partial(_abandon, self._jobs))  # with its window, without being closed
+        self._draw_timer = single_shot(_SETTLE, self._draw, self)
+        # Qt deletes the dialog with its window, without closing it first.
+        self.destroyed.connect(partial(_abandon, self._jobs))
         self._fill()
         self._lay_out()
         self._connect()
@@ -108,26 +109,29 @@ class FigureDialog(SavingDialog):
 
     @property
     def format_name(self) -> str:
-        """In which format."""
+        """Name of the chosen format."""
         return str(self.format_box.currentData())
 
     @Slot()
     def copy(self) -> None:
-        """Put picture and caption on the clipboard."""
-        figure, style, dpi = self.figure, self.style_chosen, float(self.dpi.value())
+        """Put the picture, as an image and as SVG, and the caption on the clipboard."""
+        figure = self.figure
+        style = self.style_chosen
+        dpi = float(self.dpi.value())
 
-        def painted() -> tuple[QImage, bytes]:
+        def paint() -> tuple[QImage, bytes]:
             return figure_image(figure, style, dpi), figure_bytes(figure, style, "svg")
 
-        def put(pictures: tuple[QImage, bytes]) -> None:
+        def put_on_clipboard(pictures: tuple[QImage, bytes]) -> None:
+            image, svg = pictures
             data = QMimeData()
-            data.setImageData(pictures[0])
-            data.setData("image/svg+xml", pictures[1])
+            data.setImageData(image)
+            data.setData("image/svg+xml", svg)
             data.setText(caption_text(figure))
             QGuiApplication.clipboard().setMimeData(data)
             self.say(tr("Picture and caption copied."), "ok")
 
-        self.paint("copy", painted, put)
+        self.paint("copy", paint, put_on_clipboard)
 
     @Slot()
     def ask_save(self) -> None:
@@ -138,8 +142,10 @@ class FigureDialog(SavingDialog):
             self.save(path)
 
     def save(self, path: Path) -> None:
-        """Write the figure and, beside it, its caption; one that is there and says otherwise stays."""
-        figure, style, dpi = self.figure, self.style_chosen, float(self.dpi.value())
+        """Write the figure, and beside it a text file with its caption unless that file exists."""
+        figure = self.figure
+        style = self.style_chosen
+        dpi = float(self.dpi.value())
         caption_path = path.with_suffix(".txt")
 
         def write() -> None:
@@ -147,12 +153,12 @@ class FigureDialog(SavingDialog):
             if not caption_path.exists():
                 write_text(caption_path, caption_text(figure))
 
-        if self.write(path, lambda: None):  # one that is open here is refused
+        if self.write(path, lambda: None):  # writes nothing, but refuses a file that is open here
             self.paint("save", write, lambda _: self.tell_written(path))
 
     def done(self, result: int) -> None:
-        """Close, and forget what is still being painted, or about to be."""
-        self._settling.stop()
+        """Close the dialog, and abandon all painting."""
+        self._draw_timer.stop()
         _abandon(self._jobs)
         super().done(result)
 
@@ -161,7 +167,7 @@ class FigureDialog(SavingDialog):
         super().resizeEvent(event)
         self._draw_soon()
 
-    # Making
+    # Contents, layout and connections
 
     def _fill(self) -> None:
         """Fill the boxes with figures, formats and widths, and set the ranges of the numbers."""
@@ -251,12 +257,13 @@ class FigureDialog(SavingDialog):
 
     @Slot()
     def _follow_width(self) -> None:
-        """Take width and size of the text of what the figure is for."""
-        width, size = PRESETS.get(self.width_box.currentData(), (self.millimetres.value(), 0.0))
-        self.millimetres.setEnabled(not size)
-        self.millimetres.setValue(width)
-        if size:
-            self.font_size.setValue(size)
+        """Set the width and the text size of the chosen preset; another width can be typed."""
+        preset = PRESETS.get(self.width_box.currentData())
+        self.millimetres.setEnabled(preset is None)
+        if preset is not None:
+            width, text_size = preset
+            self.millimetres.setValue(width)
+            self.font_size.setValue(text_size)
         self._draw_soon()
 
     @Slot()
@@ -265,14 +272,15 @@ class FigureDialog(SavingDialog):
 
     @Slot()
     def _draw_soon(self) -> None:
-        self._settling.start()
+        self._draw_timer.start()
 
     @Slot()
     def _draw(self) -> None:
-        """Show the figure as large as there is room for, at most twice its size."""
-        style, ratio = self.style_chosen, self.devicePixelRatioF()
+        """Have the preview painted as large as it has room, at most twice the size of the figure."""
+        style = self.style_chosen
+        ratio = self.devicePixelRatioF()
         room = self.preview.contentsRect().size() * ratio
-        dpi = min(72 * room.width() / style.width, 2 * _PREVIEW_DPI * ratio)
+        dpi = min(72 * room.width() / style.width, 2 * _PREVIEW_DPI * ratio)  # the width is in points
         paint = partial(figure_image, self.figure, style, dpi)
         self.paint("preview", paint, partial(self._show, room, ratio))
 
@@ -284,9 +292,10 @@ class FigureDialog(SavingDialog):
         self.preview.setPixmap(picture)
 
     def paint(self, description: str, paint: Callable[[], Result], show: Callable[[Result], object]) -> None:
-        """Have something painted on the worker, and shown.
+        """Have something painted on the worker, and then pass it to a function.
 
-        It is not if it is asked for again before that, or the dialog is closed.
+        The function is not called if painting with the same description is asked for again before, or if the
+        dialog is closed.
         """
         if description in self._jobs:
             self._jobs[description].abandon()
@@ -304,7 +313,7 @@ class FigureDialog(SavingDialog):
 
 
 def _abandon(jobs: dict[str, Job], *_: object) -> None:
-    """Let nothing of what is painted arrive any more."""
+    """Abandon all jobs that paint."""
     for job in jobs.values():
         job.abandon()
     jobs.clear()

@@ -1,4 +1,4 @@
-"""The final model of the run that is shown, trained on all queries: an item of the export dialog."""
+"""The export item of the final model: the shown run's choice, trained on all queries."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from rankstudio.engine.export.models import Model
 
 Save = Callable[[Path, "Model"], str]
-"""Writes a model, and returns what there is to say of the file."""
+"""A function that writes a model to a file, and returns a sentence on the file."""
 
 
 class _FinalModel:
-    """The final model of a run, trained when its first file is written.
+    """The final model of a run, which is trained when its first file is written, and kept for further files.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class _FinalModel:
         self._model: Model | None = None
 
     def steps(self) -> Waiting[Model]:
-        """Yield progress, and return the model."""
+        """Yield progress of the training, and return the model."""
         from rankstudio.engine.experiment.refit import refit_steps  # noqa: PLC0415 - brings kernels
 
         if self._model is None:
@@ -64,21 +64,21 @@ def final_model_item(
     stem: str,
     feature_set: FeatureSet | None,
 ) -> ExportItem:
-    """Return the item: a format each of RankStudio's own and of the engine's registry.
+    """Return the export item of the final model, in RankStudio's own formats and those of other programs.
 
     Parameters
     ----------
     session : Session
     record : RunRecord, optional
-        Run that is shown, whichever fold is shown.
+        The shown run.
     measured : MeasuredRun, optional
-        The run as it is measured now.
+        The run with the measures of the current settings.
     worker : Worker
         Trains the model, writes and verifies it.
     stem : str
         Beginning of the suggested file name.
     feature_set : FeatureSet, optional
-        Of a search engine, with the definitions of the features.
+        Feature set of a search engine, with the definitions of the features.
     """
     key = "final-model"
     label = tr("Final model (all queries)")
@@ -106,7 +106,7 @@ def final_model_item(
 
 
 def _reason_unavailable(session: Session, record: RunRecord | None) -> str:
-    """Return why there is no final model, as a sentence; "" where there is one."""
+    """Return the reason why there is no final model, as a sentence; "" if there is one."""
     if session.dataset is None:
         return tr("No data are open. Open data and run a method first.")
     if record is None:
@@ -123,8 +123,9 @@ def _reason_unavailable(session: Session, record: RunRecord | None) -> str:
 
 
 def _choice_sentence(result: RunResult) -> str:
-    """Return how the whole protocol chooses the parameters and the size."""
-    plan, n = result.plan, len(result.folds)
+    """Return the sentence on the rule that chooses the parameters and the size over all folds."""
+    plan = result.plan
+    n = len(result.folds)
     text = trn(
         "The rule “{rule}” chooses it by the {measure} of the fold.",
         "The rule “{rule}” chooses it by the mean {measure} of {n} folds.",
@@ -134,7 +135,7 @@ def _choice_sentence(result: RunResult) -> str:
 
 
 def _quality_sentence(result: RunResult | None, name: str) -> str:
-    """Return which number estimates the quality: one of the run, since the model has seen every query."""
+    """Return the sentence on the estimated quality: the run's, as the final model has seen all queries."""
     if result is None or not result.complete:
         return tr("Its quality is not measured yet.")
     means = measure_summary(result.plan, result.folds).means
@@ -204,7 +205,7 @@ def _begin_training(
     on_done: Callable[[str], object],
     failed: Callable[[str], object],
 ) -> Job:
-    """Train the model on the worker, unless that is done, and write it there."""
+    """Train the model on the worker, unless it is already trained, and write it there."""
     notes: list[str] = []
 
     def work(_: CancelFlag) -> Iterator[WorkProgress | str]:
@@ -224,11 +225,11 @@ def _begin_training(
 
 
 def _choice_of_model_sentence(plan: Plan, model: Model) -> str:
-    """Return the choice of the run: "λ = 2³ · k = 7"."""
-    chosen = model.origin["chosen"]["values"]
-    values = combination_label(plan.axes, [chosen[axis.name] for axis in plan.axes])
-    parts = " · ".join(filter(None, (values, f"k = {len(model.features)}")))
-    return tr("Chosen by all folds: {model}.").format(model=parts)
+    """Return the sentence on the parameters and the size that all folds chose: "λ = 2³ · k = 7"."""
+    chosen_values = model.origin["chosen"]["values"]
+    values_text = combination_label(plan.axes, [chosen_values[axis.name] for axis in plan.axes])
+    model_text = " · ".join(filter(None, (values_text, f"k = {len(model.features)}")))
+    return tr("Chosen by all folds: {model}.").format(model=model_text)
 
 
 def _save_own(path: Path, model: Model) -> str:
@@ -241,7 +242,7 @@ def _save_own(path: Path, model: Model) -> str:
 def _save_in_format(
     form: ModelFormat, dataset: FoldedDataset, feature_set: FeatureSet | None, path: Path, model: Model
 ) -> str:
-    """Write a model in the format of another program, and return how it ranks, read back."""
+    """Write a model in the format of another program, and return a sentence on how the written file ranks."""
     from rankstudio.engine.experiment.model_data import parts_to_try  # noqa: PLC0415 - on the worker only
 
     return save_and_compare(model, form, path, parts_to_try(dataset, model.origin["fold"]), feature_set)

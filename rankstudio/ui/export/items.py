@@ -1,4 +1,4 @@
-"""Items of the export dialog: everything that can leave the program just now."""
+"""Items of the export dialog: models, data, results, tables, plots, and the plan."""
 
 from __future__ import annotations
 
@@ -47,21 +47,21 @@ _NO_MODEL = tr("No current model: run a method first.")
 
 
 def export_items(models: Models, sections: Sections) -> tuple[ExportItem, ...]:
-    """Return all items to export; an item that is unavailable has the reason."""
+    """Return all items to export; an item that cannot be exported has the reason."""
     session = models.session
     current = models.current
     pages = sections.pages.values()
     name = file_stem(session.dataset.name if session.dataset else "rankstudio")
-    absent = no_model_reason(session, current)
     model = current.model
-    reason = _reason_without_model(current.model, absent)
+    reason_for_absence = no_model_reason(session, current)
+    reason = _reason_without_model(model, reason_for_absence)
     portable = partial(_portable_model, session, current, model)
     return (
         _model_item(model, portable, name, reason),
         model_formats_item(model, portable, models.task_worker, name, reason, _feature_set(session)),
         _final_model_item(models, name),
-        feature_set_item(model, session.dataset, name, absent),
-        selected_data_item(session, current.model, models.task_worker, name, absent),
+        feature_set_item(model, session.dataset, name, reason_for_absence),
+        selected_data_item(session, model, models.task_worker, name, reason_for_absence),
         _run_item(current.shown.record, session, name),
         *sections.export_items(),
         *(
@@ -84,7 +84,7 @@ def _final_model_item(models: Models, name: str) -> ExportItem:
 
 
 def plot_figures(models: Models, sections: Sections) -> list[tuple[Plot, Figure]]:
-    """Return the plots that show something as figures, with their names and captions."""
+    """Return all plots that are not empty, each with its figure."""
     plots = (plot for page in sections.pages.values() for plot in page.shared(Plot))
     return [(plot, plot_figure(models, plot)) for plot in plots if not plot.is_empty()]
 
@@ -96,7 +96,7 @@ def plot_figure(models: Models, plot: Plot) -> Figure:
     figure = plot.figure()
     dataset = models.session.dataset
     title = ": ".join(dict.fromkeys(filter(None, [shared.label or plot.accessibleName(), figure.title])))
-    if figure.caption:  # of no run: it says itself what it is of
+    if figure.caption:  # the plot shows no run, and its own caption names the source
         return replace(figure, name=shared.key or "figure", title=title)
     data = dataset.name if dataset is not None else "RankStudio"
     caption = _source_caption(models, compared=shared.compares) or f"{data}."
@@ -104,7 +104,7 @@ def plot_figure(models: Models, plot: Plot) -> Figure:
 
 
 def _source_caption(models: Models, *, compared: bool) -> str:
-    """Return the source of a plot's numbers: the runs, or the plan and the model."""
+    """Return the caption on the source of a plot's numbers: the compared runs, or the plan and the model."""
     from rankstudio.engine.analysis.figures import captions  # noqa: PLC0415 - brings the engine's kernels
     from rankstudio.engine.experiment.versions import versions  # noqa: PLC0415 - looks for what is installed
 
@@ -112,9 +112,9 @@ def _source_caption(models: Models, *, compared: bool) -> str:
     view = models.current.shown
     dataset = view.dataset
     model = view.model
-    drawn = ComparisonScope(models).together() if compared else {}
-    if drawn:
-        return captions.runs_text(list(drawn.items()), session.measure)
+    compared_runs = ComparisonScope(models).together() if compared else {}
+    if compared_runs:
+        return captions.runs_text(list(compared_runs.items()), session.measure)
     if dataset is None:
         return ""
     description = ""
@@ -131,7 +131,7 @@ def _source_caption(models: Models, *, compared: bool) -> str:
 def _model_item(
     model: SelectedModel | None, portable: Callable[[], PortableModel], name: str, reason: str
 ) -> ExportItem:
-    """Return the item that exports the chosen model in RankStudio's own formats."""
+    """Return the item of the chosen model in RankStudio's own formats; a model with no weights has no CSV."""
 
     def write(path: Path) -> None:
         from rankstudio.engine.export.models import save_model  # noqa: PLC0415 - brings the engine's kernels
@@ -152,7 +152,7 @@ def _model_item(
 
 
 def _text_with_model(about: str, model: SelectedModel | None) -> str:
-    """Return the description of an item followed by a line on the current model."""
+    """Return the description of an item, followed by a line on the current model if there is one."""
     if model is None:
         return about
     parts = (
@@ -164,7 +164,7 @@ def _text_with_model(about: str, model: SelectedModel | None) -> str:
 
 
 def no_model_reason(session: Session, current: CurrentModel) -> str:
-    """Return a sentence on why there is no current model, and what to do."""
+    """Return the reason why there is no current model, and what the user can do."""
     record = current.shown.record
     fold = session.watched
     if session.dataset is None:
@@ -195,11 +195,11 @@ def _portable_model(session: Session, current: CurrentModel, model: SelectedMode
 
     dataset = session.dataset
     assert dataset is not None and model is not None  # else the item is not available
-    features = dataset.feature_ids.tolist(), dataset.feature_names
+    ids_and_names = dataset.feature_ids.tolist(), dataset.feature_names
     validation = {name: float(values[model.position]) for name, values in model.path.validation.items()}
     chosen = Chosen(model.path.unit, model.step)
     measures = {"validation": validation, "test": current.test}
-    return portable_model(model.plan, features, dataset.name, chosen, measures)
+    return portable_model(model.plan, ids_and_names, dataset.name, chosen, measures)
 
 
 def _run_item(record: RunRecord | None, session: Session, name: str) -> ExportItem:
@@ -250,24 +250,27 @@ def _table_item(table: TableView, name: str) -> ExportItem:
 
 
 def _plot_item(models: Models, plot: Plot, name: str) -> ExportItem:
-    """Return the item that exports a plot as figures or as CSV."""
+    """Return the item of a plot as a figure or as CSV, each with a text file that contains the caption."""
 
-    def paths(path: Path) -> tuple[Path, ...]:
-        return path, path.with_name(path.name + ".txt")  # of each format: it says what this file is of
+    def paths(path: Path) -> tuple[Path, Path]:
+        return path, path.with_name(path.name + ".txt")
 
     def begin(path: Path, on_done: Callable[[str], object], failed: Callable[[str], object]) -> Job:
-        label, figure = tr("Writing {name}").format(name=path.name), plot_figure(models, plot)
-        of_data = not plot.figure().caption  # else it says itself what it is of
-        heading = _plot_heading(models.session, compared=plot.shared.compares) if of_data else ""
+        label = tr("Writing {name}").format(name=path.name)
+        figure = plot_figure(models, plot)
+        names_its_source = bool(plot.figure().caption)
+        heading = "" if names_its_source else _plot_heading(models.session, compared=plot.shared.compares)
 
         def write() -> None:
-            save_figure(figure, path, replace(style_of("page"), heading=heading))
-            write_text(paths(path)[1], caption_text(figure))
+            figure_path, caption_path = paths(path)
+            save_figure(figure, figure_path, replace(style_of("page"), heading=heading))
+            write_text(caption_path, caption_text(figure))
 
         return models.task_worker.task(label, write, on_done=lambda _: on_done(""), on_error=failed)
 
     key = plot.shared.key
-    empty = "" if plot.numbers()[1] else tr("The plot is empty.")
+    _, rows = plot.numbers()
+    reason = "" if rows else tr("The plot is empty.")
     text = tr(
         "The plot as shown, in light colours; as CSV, its numbers. A text file names data, fold and model."
     )
@@ -278,13 +281,13 @@ def _plot_item(models: Models, plot: Plot, name: str) -> ExportItem:
         text,
         PLOT_FORMATS,
         f"{name}-{key}",
-        unavailable=empty,
+        unavailable=reason,
         writers=(writer,) * len(PLOT_FORMATS),
     )
 
 
 def _plot_heading(session: Session, *, compared: bool) -> str:
-    """Return the data and the fold of a plot as its heading; plots of several runs name the data alone."""
+    """Return the heading of a plot: the data and the fold; for a plot of several runs the data alone."""
     dataset = session.dataset
     fold = session.fold
     if dataset is None or compared or len(dataset.folds) == 1:
@@ -295,37 +298,53 @@ def _plot_heading(session: Session, *, compared: bool) -> str:
 
 
 def _plan_items(session: Session, name: str) -> Iterator[ExportItem]:
-    """Yield the plan in every format that the terminal has too."""
+    """Yield an item for the plan in each format that the terminal also writes."""
     for form in PLAN_FORMATS:
         text = form.text(session.plan, "", {})
-        label, formats = tr(form.label), ((form.suffix.removeprefix("."), form.suffix),)
-        write = partial(_write_text, text)
         yield ExportItem(
-            f"plan-{form.key}", label, tr(form.help), formats, f"{name}-plan", write, text.rstrip
+            f"plan-{form.key}",
+            tr(form.label),
+            tr(form.help),
+            formats=((form.suffix.removeprefix("."), form.suffix),),
+            stem=f"{name}-plan",
+            write=partial(_write_text, text),
+            text=text.rstrip,
         )
 
 
 def code_items(
     key: str, labels: Mapping[str, str], code: Mapping[str, str], name: str, unavailable: str
 ) -> Iterator[ExportItem]:
-    """Yield a command, a program and more, by suffix; without them the reason why there are none."""
+    """Yield items for a command, a program and a notebook.
+
+    Parameters
+    ----------
+    key : str
+        Beginning of the items' keys.
+    labels : Mapping of str to str
+        Labels of the items, by the suffixes of the files.
+    code : Mapping of str to str
+        Contents of the files, by their suffixes; empty if there is no code.
+    name : str
+        Suggested file name without its suffix.
+    unavailable : str
+        Reason why there is no code.
+    """
     summaries = {
         ".sh": tr("The terminal command that repeats this."),
         ".py": tr("A Python program that repeats this with the library."),
         ".ipynb": tr("A Jupyter notebook that repeats this with the library."),
     }
     for suffix, label in labels.items():
-        text = summaries[suffix]
         source = code.get(suffix, "")
-        formats = ((suffix.removeprefix("."), suffix),)
         yield ExportItem(
             f"{key}{suffix}",
             label,
-            text,
-            formats,
-            name,
-            partial(_write_text, source),
-            source.rstrip,
+            summaries[suffix],
+            formats=((suffix.removeprefix("."), suffix),),
+            stem=name,
+            write=partial(_write_text, source),
+            text=source.rstrip,
             unavailable="" if code else unavailable,
         )
 
@@ -341,9 +360,9 @@ def _feature_set(session: Session) -> FeatureSet | None:
 def feature_set_item(
     selected: SelectedModel | None, dataset: FoldedDataset | None, stem: str, absent: str = _NO_MODEL
 ) -> ExportItem:
-    """Return the item: the feature set of a search engine with the features of the current model alone.
+    """Return the item of the imported feature set, reduced to the features of the current model.
 
-    ``absent`` says why there is no current model, where there is none.
+    ``absent`` is the reason why there is no current model, if there is none.
     """
     feature_set = dataset.extension(FeatureSet) if dataset is not None else None
     text = ""
@@ -360,9 +379,8 @@ def feature_set_item(
             text = feature_set.reduced(definitions.values()).text()
         except RankStudioError as error:
             reason = str(error)
-    engine, suffix = (
-        (LABELS[feature_set.engine], feature_set.suffix) if feature_set is not None else ("JSON", ".json")
-    )
+    engine = LABELS[feature_set.engine] if feature_set is not None else "JSON"
+    suffix = feature_set.suffix if feature_set is not None else ".json"
     return ExportItem(
         "feature-set",
         tr("Reduced feature set"),
@@ -386,22 +404,22 @@ def model_formats_item(
     reason: str,
     feature_set: FeatureSet | None = None,
 ) -> ExportItem:
-    """Return the item: a format each of the engine's registry.
+    """Return the item of the current model in the formats of other programs.
 
     Parameters
     ----------
     selected : SelectedModel, optional
-        None where there is none.
+        The current model, if there is one.
     portable : callable
-        Returns the model as it is taken away.
+        Returns the current model in the form in which models are exported.
     worker : Worker
-        Reads back what was written, and compares the rankings.
+        Verifies written files by comparing rankings.
     stem : str
-        Of the suggested name of the file.
+        Beginning of the suggested file name.
     reason : str
-        Why there is no model to write; "" where there is one.
+        Reason why there is no model to write; "" if there is one.
     feature_set : FeatureSet, optional
-        Of a search engine, with the definitions of the features.
+        Feature set of a search engine, with the definitions of the features.
     """
     from rankstudio.engine.export.formats.registry import model_formats  # noqa: PLC0415 - brings the formats
 
@@ -430,32 +448,35 @@ def _model_writer(
     worker: Worker,
     feature_set: FeatureSet | None,
 ) -> FormatWriter:
-    """Return the writer of a model in one format, which also checks how the file ranks."""
+    """Return the writer of a model in one format, which also verifies that the written file ranks alike.
+
+    A format of RankStudio writes at once and verifies on the worker. A format of another package does both on
+    the worker, as its code may take long.
+    """
 
     def paths(path: Path) -> Sequence[Path]:
         return tuple(form.paths(path).values())
 
-    def tried() -> Sequence[RankingDataset]:
+    def trial_parts() -> Sequence[RankingDataset]:
         assert selected is not None  # else nothing is written
         return [selected.fold.test or selected.fold.vali or selected.fold.train]
 
     def write(path: Path) -> None:
-        save_model_form(portable(), form, path, tried(), feature_set)
+        save_model_form(portable(), form, path, trial_parts(), feature_set)
 
     def check(path: Path, say: Callable[[str], object]) -> Job:
         return worker.task(
             tr("Verifying {name}").format(name=path.name),
-            partial(compare_rankings, portable(), form, path, tried(), feature_set),
+            partial(compare_rankings, portable(), form, path, trial_parts(), feature_set),
             on_done=say,
             on_error=say,
             slot="model-formats",
         )
 
     def begin(path: Path, on_done: Callable[[str], object], failed: Callable[[str], object]) -> Job:
-        """Write on the worker: how long the code of a plug-in takes is not known."""
         return worker.task(
             tr("Writing {name}").format(name=path.name),
-            partial(save_and_compare, portable(), form, path, tried(), feature_set),
+            partial(save_and_compare, portable(), form, path, trial_parts(), feature_set),
             on_done=on_done,
             on_error=failed,
         )
@@ -467,7 +488,7 @@ def _model_writer(
     reason = form.refusal(linear=step.linear, scaled=scaled, kind=step.kind)
     if form.package:
         return FormatWriter(tr(form.summary), paths=paths, unavailable=reason, begin=begin)
-    return FormatWriter(tr(form.summary), write, paths, check, reason)
+    return FormatWriter(tr(form.summary), write=write, paths=paths, check=check, unavailable=reason)
 
 
 def selected_data_item(
@@ -477,19 +498,19 @@ def selected_data_item(
     stem: str,
     absent: str = _NO_MODEL,
 ) -> ExportItem:
-    """Return the item: the parts of the shown fold, in each format that data are written in.
+    """Return the item of the shown fold's documents with the features of the current model only.
 
     Parameters
     ----------
     session : Session
     model : SelectedModel, optional
-        None where there is none.
+        The current model, if there is one.
     worker : Worker
-        Writes.
+        Writes the files.
     stem : str
-        Of the suggested name.
+        Beginning of the suggested file name.
     absent : str
-        Why there is no current model, where there is none.
+        Reason why there is no current model, if there is none.
     """
     dataset = session.dataset
     label = tr("Data with the selected features")
@@ -506,7 +527,7 @@ def selected_data_item(
             writers=_dataset_writers(None, (), worker),
         )
     ids = tuple(dataset.feature_ids[list(model.step.selected)].tolist())
-    n = len(model.fold.parts)
+    n_parts = len(model.fold.parts)
     about = trn(
         "The documents of fold {fold} with the feature of the current model, renumbered as 1.",
         "The documents of fold {fold} with the {n} features of the current model, renumbered from 1.",
@@ -521,14 +542,14 @@ def selected_data_item(
         key,
         label,
         f"{about} {note}",
-        _dataset_formats(n),
+        _dataset_formats(n_parts),
         stem,
         writers=_dataset_writers(one_fold, ids, worker),
     )
 
 
 def _dataset_formats(n_parts: int) -> tuple[tuple[str, str], ...]:
-    """Return labels and suffixes; several parts are written into a folder."""
+    """Return the label and the suffix of each data format; several parts are a folder, without a suffix."""
     return tuple((tr(form.label), form.ending if n_parts == 1 else "") for form in written_formats())
 
 
@@ -543,7 +564,7 @@ def _reason_not_writable(model: SelectedModel | None, absent: str) -> str:
 def _dataset_writers(
     dataset: FoldedDataset | None, ids: Sequence[int], worker: Worker
 ) -> tuple[FormatWriter, ...]:
-    """Return a writer for each data format, for a dataset with some features only."""
+    """Return a writer of a dataset, with the features of the given ids only, for each data format."""
 
     def files(form: DataFormat, path: Path) -> DatasetFiles:
         from rankstudio.engine.export.dataset_files import DatasetFiles  # noqa: PLC0415 - first needed here
@@ -560,12 +581,13 @@ def _dataset_writers(
         losses: dict[str, None] = {}
 
         def work(_: CancelFlag) -> Iterator[WrittenPart]:
-            return files(form, path).save()  # a file after the other, until it is stopped
+            return files(form, path).save()  # one file after the other, so that writing can be stopped
 
         def end(outcome: Outcome) -> None:
-            failed(outcome.text) if outcome.ending is Ending.FAILED else on_done(
-                _losses_sentence(form, tuple(losses))
-            )
+            if outcome.ending is Ending.FAILED:
+                failed(outcome.text)
+            else:
+                on_done(_losses_sentence(form, tuple(losses)))
 
         def note(part: WrittenPart) -> None:
             losses.update(dict.fromkeys(part.losses))

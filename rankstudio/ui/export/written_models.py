@@ -1,4 +1,4 @@
-"""Models in the formats of other programs: what is written of them, and how the file ranks."""
+"""Models in the formats of other programs: writing files, and verifying that the files rank alike."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def exported_function(
     model: Model, form: ModelFormat, feature_set: FeatureSet | None
 ) -> tuple[ScoreFunction, str]:
-    """Return the function that is written for a model, and why it lacks the definitions of a feature set."""
+    """Return the score function to write for a model, and the reason if it lacks definitions of features."""
     from rankstudio.engine.export.score_function import (  # noqa: PLC0415 - brings kernels
         defined_where_possible,
         score_function,
@@ -35,12 +35,12 @@ def save_model_form(
     parts: Sequence[RankingDataset],
     feature_set: FeatureSet | None = None,
 ) -> None:
-    """Write a model in a format of another program; parameters as of `compare_rankings`.
+    """Write a model in a format of another program, with the parameters of `compare_rankings`.
 
     Raises
     ------
     RankStudioError
-        Where it cannot be written.
+        If the model cannot be written.
     """
     from rankstudio.engine.export.proof import fitted_function  # noqa: PLC0415 - brings kernels
 
@@ -55,7 +55,7 @@ def save_and_compare(
     parts: Sequence[RankingDataset],
     feature_set: FeatureSet | None = None,
 ) -> str:
-    """Write a model in a format of another program, and say how it ranks, read back."""
+    """Write a model in a format of another program, and return a sentence on how the written file ranks."""
     save_model_form(model, form, path, parts, feature_set)
     return compare_rankings(model, form, path, parts, feature_set)
 
@@ -67,18 +67,18 @@ def compare_rankings(
     parts: Sequence[RankingDataset],
     feature_set: FeatureSet | None = None,
 ) -> str:
-    """Read back what was written, rank documents with it, and say on how many queries it ranks alike.
+    """Rank documents with a written file, and return a sentence on how many queries are ranked alike.
 
     Parameters
     ----------
     model : Model
     form : ModelFormat
     path : Path
-        The file that was written.
+        The written file.
     parts : sequence of RankingDataset
-        The documents; where the model's values are scaled, they are read anew, as they were before.
+        The documents. If the model scales the values of features, unscaled documents are read instead.
     feature_set : FeatureSet, optional
-        As it was written with.
+        The feature set with which the file was written.
     """
     from rankstudio.engine.experiment.model_data import trial_parts  # noqa: PLC0415 - on the worker only
     from rankstudio.engine.export.proof import ranking_proof, unproved  # noqa: PLC0415 - on the worker only
@@ -87,8 +87,7 @@ def compare_rankings(
     try:
         files = form.scored_files(path)
         trial_documents = trial_parts(model)[0] if function.scaled else parts
-        return " ".join(
-            filter(None, (ranking_proof(model, function, form, files, trial_documents).sentence, reason))
-        )
+        proof = ranking_proof(model, function, form, files, trial_documents)
+        return " ".join(filter(None, (proof.sentence, reason)))
     except (RankStudioError, OSError) as error:
         return unproved(str(error)).sentence

@@ -95,7 +95,7 @@ def _entry_label(entry: Any) -> str:
 
 
 def plugin_rows() -> list[tuple[str, str, str]]:
-    """Return name, package and contents of plug-ins (also failed and left-out ones), and of methods of files."""
+    """Return name, package and contents of loaded, failed and left-out plug-ins, and of methods of files."""
     all_methods = methods()
     plugin_set = plugins()
     rows: list[tuple[str, str, str]] = []

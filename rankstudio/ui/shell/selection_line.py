@@ -107,7 +107,7 @@ class SelectionLine(QWidget):
         return menu
 
     def minimumSizeHint(self) -> QSize:
-        """Return room for the beginnings of all parts, whose texts are cut before the toolbar hides buttons."""
+        """Return room for the beginnings of all parts; the toolbar hides buttons only after texts are cut."""
         return QSize(len(self._parts) * (_LEAST + _ROOM), super().minimumSizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -1,4 +1,4 @@
-"""The dialogs of opening: which files or folder, and what the columns of a table are."""
+"""The dialogs of opening data: the choice of files or a folder, and the columns of a table."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ _ENTER_KEYS = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
 
 def holds_data(folder: Path) -> bool:
-    """Return whether a folder looks as if it could be opened as a dataset."""
+    """Return whether a folder probably is a dataset, by the names of the files in it."""
     try:
         return bool(kind_of(folder)) or any(map(_looks_like_data, folder.iterdir()))
     except OSError:
@@ -72,20 +72,22 @@ def holds_data(folder: Path) -> bool:
 
 
 def _format_of_plugin(path: Path) -> DataFormat | None:
-    """Return the format of a plug-in whose ending the name of a file has, compressed or not."""
+    """Return the plug-in's format with the suffix of a file, which may be compressed; None without one."""
     name = without_ending(path.name).lower()
-    of_plugins = (entry for entry in data_formats() if entry.package)
-    return next((entry for entry in of_plugins if name.endswith(tuple(filter(None, entry.endings)))), None)
+    for entry in data_formats():
+        if entry.package and name.endswith(tuple(filter(None, entry.endings))):
+            return entry
+    return None
 
 
 def _looks_like_data(path: Path) -> bool:
-    """Return whether the name of a file is one of data."""
+    """Return whether the name of a file has the suffix of a data format."""
     return bool(_DATA_NAME.fullmatch(path.name)) or _format_of_plugin(path) is not None
 
 
 def _file_filter(entry: DataFormat) -> str:
-    """Return the filter of a format of a plug-in."""
-    endings = [ending + packed for ending in entry.endings if ending for packed in ("", *ENDINGS)]
+    """Return the name filter of a plug-in's format, with the suffixes of compressed files."""
+    endings = [ending + compressed for ending in entry.endings if ending for compressed in ("", *ENDINGS)]
     return f"{entry.label} ({' '.join(f'*{ending}' for ending in endings)})"
 
 
@@ -93,22 +95,24 @@ def kind_of(path: Path) -> str:
     """Return the kind of a path: "dataset", "fold", "study", "plan", "table", "file", or "" for nothing."""
     try:
         if path.is_dir():
-            inside = [*path.iterdir()]
-            if any(_FOLD_NAME.fullmatch(child.name) for child in inside):
+            children = [*path.iterdir()]
+            if any(_FOLD_NAME.fullmatch(child.name) for child in children):
                 return "dataset"
-            return "fold" if any(map(is_part_file, inside)) else ""
+            return "fold" if any(map(is_part_file, children)) else ""
     except OSError:
         return ""
-    suffix = path.suffix.lower()
-    by_suffix = {".rankstudio": "study", ".toml": "plan"}
-    of_plugin = _format_of_plugin(path)
-    if _TABLE_NAME.fullmatch(path.name) or (of_plugin is not None and of_plugin.is_table):
+    plugin_format = _format_of_plugin(path)
+    if _TABLE_NAME.fullmatch(path.name) or (plugin_format is not None and plugin_format.is_table):
         return "table"
-    return by_suffix.get(suffix, "file" if _looks_like_data(path) or is_part_file(path) else "")
+    kinds_by_suffix = {".rankstudio": "study", ".toml": "plan"}
+    suffix = path.suffix.lower()
+    if suffix in kinds_by_suffix:
+        return kinds_by_suffix[suffix]
+    return "file" if _looks_like_data(path) or is_part_file(path) else ""
 
 
 class _IconModel(QIdentityProxyModel):
-    """The files with icons of what they are; each is looked into once, when it is seen."""
+    """The model of a file dialog, with icons for the kinds of files; the kind of each path is found once."""
 
     def __init__(self, icons: Mapping[str, QIcon], parent: QObject) -> None:
         super().__init__(parent)
@@ -118,7 +122,7 @@ class _IconModel(QIdentityProxyModel):
     def data(
         self, index: QModelIndex | QPersistentModelIndex, role: int = Qt.ItemDataRole.DisplayRole
     ) -> Any:
-        """Return our icon for what can be opened, and all else as it is."""
+        """Return our own icon for a path that can be opened, and all other data as they are."""
         if role == Qt.ItemDataRole.DecorationRole and index.column() == 0:
             path = super().data(index, int(QFileSystemModel.Roles.FilePathRole))
             kind_icon = self._icons.get(self._kind(Path(path))) if path else None
@@ -128,17 +132,17 @@ class _IconModel(QIdentityProxyModel):
 
 
 class OpenDialog(QFileDialog):
-    """Chooses a data file, the files of a fold, a folder with folds, a plan or a study.
+    """A dialog to choose a data file, the files of a fold, a folder with folds, a plan or a study.
 
-    Qt's dialogs choose files or folders. This one opens a folder where it is a dataset or a fold, chosen or
-    double-clicked, and goes into it where it is not.
+    Qt's dialogs choose either files or folders. This dialog accepts a folder that is a dataset or a fold when
+    the folder is chosen or double-clicked, and enters any other folder.
 
     Parameters
     ----------
     theme : Theme
     parent : QWidget, optional
     folder : str
-        Where to begin.
+        Folder that is shown first.
     """
 
     def __init__(self, theme: Theme, parent: QWidget | None, folder: str) -> None:
@@ -146,7 +150,7 @@ class OpenDialog(QFileDialog):
         self.setObjectName("open-dialog")
         self.setOption(QFileDialog.Option.DontUseNativeDialog)
         self.setFileMode(QFileDialog.FileMode.ExistingFiles)
-        of_plugins = [entry for entry in data_formats() if entry.package and entry.endings]
+        plugin_formats = [entry for entry in data_formats() if entry.package and entry.endings]
         self.setNameFilters(
             [
                 tr("All files (*)"),
@@ -156,10 +160,10 @@ class OpenDialog(QFileDialog):
                 *model_filters(),
                 tr("Feature logs of search engines (*.json *.ndjson *.jsonl)"),
                 tr("Studies (*.rankstudio)"),
-                *map(_file_filter, of_plugins),
+                *map(_file_filter, plugin_formats),
             ]
         )
-        self._folder: str | None = None
+        self._chosen_folder: str | None = None
         icons = {kind: icon(theme, name, "accent") for kind, name in _ICONS.items()}
         self.setProxyModel(_IconModel(icons, self))
         self._views = [v for v in self.findChildren(QAbstractItemView) if v.objectName() in _VIEW_NAMES]
@@ -167,22 +171,22 @@ class OpenDialog(QFileDialog):
             view.installEventFilter(self)
             view.viewport().installEventFilter(self)
         self.resize(820, 520)
-        self._take_on_the_theme()
+        self._style_buttons()
 
     def accept(self) -> None:
-        """Take the folder that is marked, or the files."""
-        chosen = self.selectedFiles()
-        if len(chosen) == 1 and Path(chosen[0]).is_dir() and holds_data(Path(chosen[0])):
-            self._open_folder(chosen[0])
+        """Choose the selected folder if it is data, or else the selected files."""
+        selected = self.selectedFiles()
+        if len(selected) == 1 and Path(selected[0]).is_dir() and holds_data(Path(selected[0])):
+            self._open_folder(selected[0])
             return
         super().accept()
 
     def paths(self) -> list[str]:
         """Return the chosen paths."""
-        return [self._folder] if self._folder else self.selectedFiles()
+        return [self._chosen_folder] if self._chosen_folder else self.selectedFiles()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Open the dataset or the fold that is double-clicked, or that Enter is pressed on."""
+        """Choose a dataset or a fold that is double-clicked, or on which Enter is pressed."""
         view = next((v for v in self._views if watched in (v, v.viewport())), None)
         index = _activated_index(view, event) if view is not None else QModelIndex()
         if index.isValid():
@@ -193,17 +197,17 @@ class OpenDialog(QFileDialog):
         return super().eventFilter(watched, event)
 
     def _open_folder(self, path: str) -> None:
-        self._folder = path
+        self._chosen_folder = path
         self.done(QDialog.DialogCode.Accepted)
 
-    def _take_on_the_theme(self) -> None:
-        """Give Qt's own buttons the look of ours."""
+    def _style_buttons(self) -> None:
+        """Give Qt's own buttons the look of the window's buttons."""
         for tool in self.findChildren(QToolButton):
             tool.setStyleSheet(_TOOL_STYLE)
 
 
 def _activated_index(view: QAbstractItemView, event: QEvent) -> QModelIndex:
-    """Return the index that is double-clicked or entered by key; an invalid index for any other event."""
+    """Return the double-clicked index, or the current one if Enter is pressed; otherwise an invalid index."""
     if isinstance(event, QMouseEvent) and event.type() == QEvent.Type.MouseButtonDblClick:
         return view.indexAt(event.position().toPoint())
     if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress and event.key() in _ENTER_KEYS:
@@ -212,18 +216,18 @@ def _activated_index(view: QAbstractItemView, event: QEvent) -> QModelIndex:
 
 
 _DIALOG_SIZE = (760, 560)
-_NAME_WIDTH = 200  # pixels of columns
+_NAME_WIDTH = 200  # widths of the table's columns in pixels
 _LONG_NAME_WIDTH = 340
 _ROLE_WIDTH = 96
 _VALUE_WIDTH = 110
-_MAX_MEASURED_NAMES = 1000  # columns whose names decide how wide a field is
-_MAX_JUDGES = 1000  # columns that are offered as labels of other judges; a menu has no room for more
-_MAX_SHORT_NAME_LENGTH = 24  # characters that the column of names has room for
+_MAX_MEASURED_NAMES = 1000  # with more columns, their names are not measured for the width of a choice
+_MAX_JUDGES = 1000  # columns in the menu of other judges, which has no room for more
+_MAX_SHORT_NAME_LENGTH = 24  # characters; longer names need a wider column
 
 
 @dataclass(frozen=True)
 class _Row:
-    """A column of a file, and what it is taken for."""
+    """A column of a file as a row of the dialog's table: its number, its name and its role."""
 
     number: int
     name: str
@@ -232,19 +236,19 @@ class _Row:
 
 
 class ColumnsDialog(QDialog):
-    """Shows the columns of a table with their first values, and asks what they are.
+    """A dialog with the columns of a table and their first values, in which the user chooses their roles.
 
     Parameters
     ----------
     theme : Theme
     preview : TablePreview
     specified : DataColumns
-        What is known of the columns.
+        The roles that are known.
     problem : str
-        Why it asks, as a sentence; "" where the user opened it.
+        Reason why the program asks, as a sentence; "" if the user opened the dialog.
     parent : QWidget, optional
     cell : str
-        A text among numbers, which may stand for a missing value; "" for none.
+        A text in a column of numbers, which may stand for a missing value; "" for none.
     """
 
     def __init__(
@@ -272,8 +276,8 @@ class ColumnsDialog(QDialog):
             tr("Read all documents as one ranking. Folds are then made of documents."),
         )
         self._label = named(QComboBox(), "columns-label", tr("column of the relevance label"))
-        self._judges: set[int] = set()  # columns of labels beside the one in use
-        self._others = named(
+        self._judges: set[int] = set()  # label columns of other judges
+        self._judges_button = named(
             QToolButton(),
             "columns-judges",
             tr("Labels of other judges"),
@@ -300,7 +304,7 @@ class ColumnsDialog(QDialog):
         self._lay_out()
         for box in (self._qid, self._label, self._part, self._document):
             box.currentIndexChanged.connect(self._refresh)
-        self._is_missing.toggled.connect(self._take_missing)
+        self._is_missing.toggled.connect(self._on_missing_toggled)
         self._no_queries.toggled.connect(self._refresh)
         self._table.toggled.connect(self._toggle)
         self._table.failed.connect(self._count.setText)
@@ -308,33 +312,34 @@ class ColumnsDialog(QDialog):
         self.resize(*_DIALOG_SIZE)
 
     def columns(self) -> DataColumns:
-        """Return the columns as the user describes them."""
+        """Return the columns as the user has chosen them."""
         names = self._preview.names
-        chosen = self._told()
-        roles = {*self._roles(), *self._judges}
-        used = {*roles, *self._features, self._comment()}
-        left_out = [name for i, name in enumerate(names) if name and i not in used]
-        features = sorted(self._features - roles)
+        chosen = self._chosen_roles()
+        role_columns = {*self._roles(), *self._judges}
+        used_columns = {*role_columns, *self._features, self._comment()}
+        left_out = [name for i, name in enumerate(names) if name and i not in used_columns]
+        features = sorted(self._features - role_columns)
+        # Two columns of a file may have one name. If one of them is a feature and the other is left out, the
+        # features have to be listed, as leaving out the name would leave out both.
         originals = original_names(names)
-        without = set(left_out)
-        repeats_left_out = any(originals[i] in without for i in features)
+        name_is_ambiguous = any(originals[i] in left_out for i in features)
         return columns_of(
             self._preview,
-            chosen.qid,
-            chosen.label,
-            left_out,
-            chosen.part,
+            qid=chosen.qid,
+            label=chosen.label,
+            left_out=left_out,
+            part=chosen.part,
             no_queries=chosen.no_queries,
             labels=chosen.labels,
             document=chosen.document,
             missing_texts=chosen.missing_texts,
-            features=[names[i] for i in features] if repeats_left_out else (),
+            features=[names[i] for i in features] if name_is_ambiguous else (),
         )
 
     def _roles(self) -> tuple[int, int, int]:
-        """Return the columns of query, label and part; -1 for none."""
-        qid, label, part = (box.currentData() for box in (self._qid, self._label, self._part))
-        return -1 if self._no_queries.isChecked() else qid, label, part
+        """Return the numbers of the columns of query, label and part; -1 for none."""
+        qid = -1 if self._no_queries.isChecked() else self._qid.currentData()
+        return qid, self._label.currentData(), self._part.currentData()
 
     def _name(self, number: int) -> str:
         return self._preview.names[number] or tr("column {number}").format(number=number + 1)
@@ -352,7 +357,7 @@ class ColumnsDialog(QDialog):
         if n_columns > _MAX_MEASURED_NAMES:
             for box in boxes:
                 box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        menu = QMenu(self._others)
+        menu = QMenu(self._judges_button)
         n_judges = 0
         for i in range(n_columns):
             name = self._name(i)
@@ -363,12 +368,12 @@ class ColumnsDialog(QDialog):
                 action.setCheckable(True)
                 action.setData(i)
                 n_judges += 1
-        menu.triggered.connect(self._judge)
-        self._others.setMenu(menu)
-        self._others.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        menu.triggered.connect(self._on_judge_toggled)
+        self._judges_button.setMenu(menu)
+        self._judges_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
 
     def _table_columns(self) -> list[Column]:
-        """Return the table's columns on a column of the file: its name, its role, its first values."""
+        """Return the columns of the table: of each column of the file the name, role and first values."""
         has_long_names = any(len(name) > _MAX_SHORT_NAME_LENGTH for name in self._preview.names)
         return [
             tick_column(lambda row: row.is_feature, tr("Tick the features (Space)")),
@@ -380,10 +385,10 @@ class ColumnsDialog(QDialog):
         ]
 
     def _guess(self, specified: DataColumns) -> None:
-        """Set everything as it is given or recognised; a column of text is no feature."""
+        """Set all roles as they are specified or recognized; a column of text is not a feature."""
         preview = self._preview
         self._no_queries.setChecked(specified.no_queries)
-        one_ranking = DataColumns(no_queries=True)  # tells all but the query
+        one_ranking = DataColumns(no_queries=True)  # recognizes the other roles if the query is not found
         layout = (
             preview.recognised(specified)
             or preview.recognised(DataColumns())
@@ -410,18 +415,18 @@ class ColumnsDialog(QDialog):
 
     def _lay_out(self) -> None:
         form = QFormLayout()
-        query = PlainLabel(tr("&Query"))
-        query.setBuddy(self._qid)
-        form.addRow(query, fill(QHBoxLayout(), (self._qid, 1), self._no_queries, spacing=8))
+        query_label = PlainLabel(tr("&Query"))
+        query_label.setBuddy(self._qid)
+        form.addRow(query_label, fill(QHBoxLayout(), (self._qid, 1), self._no_queries, spacing=8))
         form.addRow(tr("&Relevance label"), self._label)
-        form.addRow(tr("Other &judges"), self._others)
+        form.addRow(tr("Other &judges"), self._judges_button)
         form.addRow(tr("&Part"), self._part)
         form.addRow(tr("&Document id"), self._document)
         all_button = named(QPushButton(tr("&All numbers")), "columns-all", role="quiet")
-        none = named(QPushButton(tr("&None")), "columns-none", role="quiet")
+        none_button = named(QPushButton(tr("&None")), "columns-none", role="quiet")
         all_button.clicked.connect(self._mark_all)
-        none.clicked.connect(self._mark_none)
-        row = fill(QHBoxLayout(), self._count, 1, all_button, none, spacing=8)
+        none_button.clicked.connect(self._mark_none)
+        feature_row = fill(QHBoxLayout(), self._count, 1, all_button, none_button, spacing=8)
         self._buttons = QDialogButtonBox(
             QDialogButtonBox.StandardButton.Open | QDialogButtonBox.StandardButton.Cancel
         )
@@ -436,15 +441,17 @@ class ColumnsDialog(QDialog):
         frame = named(QFrame(), role="panel")
         fill(QVBoxLayout(frame), self._table, margins=(1, 1, 1, 1))
         column = fill(QVBoxLayout(self), self._problem, about, form, margins=(16, 14, 16, 14), spacing=10)
-        fill(column, self._is_missing, (frame, 1), row, self._buttons)
+        fill(column, self._is_missing, (frame, 1), feature_row, self._buttons)
 
     def _comment(self) -> int | None:
-        layout = self._preview.recognised(self._told())
+        """Return the number of the column of comments; None without one, or if it has unused document ids."""
+        layout = self._preview.recognised(self._chosen_roles())
         if layout is None or (layout.comment_is_id and self._document.currentData() < 0):
             return None
         return layout.comment
 
-    def _told(self) -> DataColumns:
+    def _chosen_roles(self) -> DataColumns:
+        """Return the chosen roles; of a column with several, the first of query, label, part and document."""
         names = self._preview.names
         qid, label, part = self._roles()
         document = self._document.currentData()
@@ -465,18 +472,20 @@ class ColumnsDialog(QDialog):
     @Slot()
     def _refresh(self) -> None:
         """Show the present role of every column."""
-        (qid, label, part), comment = self._roles(), self._comment()
+        qid, label, part = self._roles()
+        comment = self._comment()
         is_one_ranking = self._no_queries.isChecked()
         self._judges -= {qid, label, part}
-        for action in self._others.menu().actions():
+        for action in self._judges_button.menu().actions():
             action.setChecked(action.data() in self._judges)
             action.setEnabled(action.data() not in (qid, label, part))
         judges = [self._label.itemText(self._label.findData(i)) for i in sorted(self._judges)]
-        self._others.setText(", ".join(judges) or tr("none"))
+        self._judges_button.setText(", ".join(judges) or tr("none"))
         self._qid.setDisabled(is_one_ranking)
         features = self._features.difference((qid, label, part, *self._judges))
-        said_id = tr("document id") if comment == self._document.currentData() else tr("comment")
-        roles = {comment: said_id} | dict.fromkeys(features, tr("feature"))
+        comment_role = tr("document id") if comment == self._document.currentData() else tr("comment")
+        # Texts of roles by the numbers of columns; of several roles of a column, the last one is shown.
+        roles = {comment: comment_role} | dict.fromkeys(features, tr("feature"))
         roles |= dict.fromkeys(self._judges, tr("other label"))
         roles |= {part: tr("part"), qid: tr("query"), label: tr("label")}
         rows = range(len(self._preview.names))
@@ -485,36 +494,36 @@ class ColumnsDialog(QDialog):
         )
         n = len(features)
         self._count.setText(trn("{n} feature", "{n} features", n).format(n=n))
-        is_valid = (
-            (qid >= 0 or is_one_ranking or bool(self._preview.sizes))
-            and label >= 0
-            and qid != label
-            and n > 0
-        )
-        is_valid = is_valid and (part < 0 or part not in (qid, label))
+        has_queries = qid >= 0 or is_one_ranking or bool(self._preview.sizes)
+        has_label = label >= 0 and label != qid
+        part_is_valid = part < 0 or part not in (qid, label)
+        is_valid = has_queries and has_label and part_is_valid and n > 0
         self._buttons.button(QDialogButtonBox.StandardButton.Open).setEnabled(is_valid)
 
     @Slot(QAction)
-    def _judge(self, action: QAction) -> None:
-        """Take a column as the label of another judge, or no longer."""
-        (self._judges.add if action.isChecked() else self._judges.discard)(action.data())
+    def _on_judge_toggled(self, action: QAction) -> None:
+        """Add a column to the labels of other judges, or remove it."""
+        if action.isChecked():
+            self._judges.add(action.data())
+        else:
+            self._judges.discard(action.data())
         self._refresh()
 
     @Slot(object)
     def _toggle(self, row: _Row) -> None:
-        """Take a column as a feature, or no longer; one that has another role or no name stays what it is."""
+        """Make a column a feature, or not; a column with another role or without a name is not changed."""
         if row.number not in (*self._roles(), *self._judges) and self._preview.names[row.number]:
             self._features ^= {row.number}
             self._refresh()
 
     @Slot(bool)
-    def _take_missing(self, is_missing: bool) -> None:
-        """Tick the columns that are numbers once a text is read as missing, or no longer."""
-        columns = {i for i in range(len(self._preview.names)) if self._can_be_feature(i)}
+    def _on_missing_toggled(self, is_missing: bool) -> None:
+        """Tick the columns that have only numbers once the text is read as missing, or untick them again."""
+        possible_features = {i for i in range(len(self._preview.names)) if self._can_be_feature(i)}
         if is_missing:
-            self._features |= {i for i in columns if self._preview.is_text(i, self._missing_texts)}
+            self._features |= {i for i in possible_features if self._preview.is_text(i, self._missing_texts)}
         else:
-            self._features &= columns
+            self._features &= possible_features
         self._refresh()
 
     @Slot()
@@ -526,7 +535,7 @@ class ColumnsDialog(QDialog):
         self._refresh()
 
     def _can_be_feature(self, number: int) -> bool:
-        """Return whether a column has a name, and numbers as far as they are shown."""
+        """Return whether a column has a name, and whether its first values are numbers or missing."""
         missing_texts = self._missing_texts
         if self._cell and self._is_missing.isChecked():
             missing_texts = (*missing_texts, self._cell)

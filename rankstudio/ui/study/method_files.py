@@ -1,4 +1,4 @@
-"""Methods and measures of Python files: added after a question, and read again when they change."""
+"""Adds methods and measures of Python files, after a question, and reads changed files again."""
 
 from __future__ import annotations
 
@@ -20,39 +20,39 @@ from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.widgets import Question
 
 SLOW = 2000
-"""Milliseconds after which it is said that code still runs, with a button that stops it."""
+"""Milliseconds after which a message says that code still runs, with a button that stops the code."""
 
-_MAX_CHARACTERS = 200_000  # characters of a file in a question
+_MAX_CHARACTERS = 200_000  # of the code that a question shows
 
 
 class MethodFiles(Controller):
-    """Adds methods and measures of Python files, after a question, and offers to read them again on changes.
+    """Adds methods and measures of Python files, after a question, and offers to read changed files again.
 
     Parameters
     ----------
     models : Models
     parent : QWidget
-        Over which questions open.
+        Widget over which questions open.
     """
 
     added = Signal(object)
-    """Methods were added or read again, the last one to be shown (Method)."""
+    """Methods were added or read again; the signal carries the one to show (Method)."""
     offered = Signal(str, str, object)
-    """A message with its level, and what buttons of it do by their labels."""
+    """A message: text, level, and the actions of its buttons by their labels."""
     busyChanged = Signal()
-    """Code of methods begins to run, or has ended."""
+    """Code of methods has begun to run, or has ended."""
 
     def __init__(self, models: Models, parent: QWidget) -> None:
         super().__init__(parent)
         self._window = parent
         self._session = models.session
         self._worker = models.task_worker
-        self._keys: dict[str, tuple[str, ...]] = {}
-        self._measures: dict[str, dict[str, str]] = {}  # of a file: names in plans by those of the functions
+        self._method_keys: dict[str, tuple[str, ...]] = {}  # keys of the methods of each file
+        self._measure_keys: dict[str, dict[str, str]] = {}  # of each file: keys of measures by their labels
         self._job: Job | None = None  # runs code, which may hang
-        self._running = ""  # name of the code
-        self._slow = QTimer(self, singleShot=True, interval=SLOW)
-        self._slow.timeout.connect(self._offer_stop)
+        self._running_name = ""  # name of the code that runs
+        self._slow_timer = QTimer(self, singleShot=True, interval=SLOW)
+        self._slow_timer.timeout.connect(self._offer_stop)
         self._watcher = QFileSystemWatcher(self)
         self._watcher.fileChanged.connect(self._note_change)
 
@@ -63,36 +63,36 @@ class MethodFiles(Controller):
 
     @Slot()
     def stop(self) -> None:
-        """Leave behind the code that runs; its methods are not added."""
+        """Abandon the code that runs; its methods are not added."""
         if self._job is None:
             return
         self._job.abandon()
-        name = self._running
+        name = self._running_name
         self._end()
         self.failed.emit(
             tr("{name} was stopped before its code had ended. Nothing is added.").format(name=name)
         )
 
     def _begin(self, job: Job, name: str) -> None:
-        """Take note of a job that runs code; one before it, which may hang, is left behind."""
+        """Remember the job that runs code, and abandon an earlier job, whose code may hang."""
         if self._job is not None:
             self._job.abandon()
         self._job = job
-        self._running = name
-        self._slow.start()
+        self._running_name = name
+        self._slow_timer.start()
         self.busyChanged.emit()
 
     def _end(self) -> None:
-        """Take note that the code has ended."""
-        self._slow.stop()
+        """Forget the job whose code has ended."""
+        self._slow_timer.stop()
         self._job = None
         self.busyChanged.emit()
 
     @Slot()
     def _offer_stop(self) -> None:
-        """Say that code still runs, with a button that stops it."""
+        """Report that code still runs, with a button that stops it."""
         text = tr("The code of {name} is still running. Its methods and measures appear when it ends.")
-        self.offered.emit(text.format(name=self._running), "info", {tr("Stop"): self.stop})
+        self.offered.emit(text.format(name=self._running_name), "info", {tr("Stop"): self.stop})
 
     @Slot()
     def ask(self) -> None:
@@ -106,7 +106,7 @@ class MethodFiles(Controller):
 
     @Slot(str)
     def open(self, path: str) -> None:
-        """Add the methods of a Python file, after a question about a file that was not allowed before."""
+        """Add the methods of a Python file; ask first unless the user has already allowed the file."""
 
         def answer(allowed: bool) -> None:
             if allowed or self._agrees([Path(path)]):
@@ -116,17 +116,18 @@ class MethodFiles(Controller):
         self._worker.task(text, _is_allowed, Path(path), on_done=answer, on_error=self.failed.emit)
 
     def before(self, path: str, then: Callable[[], None]) -> None:
-        """Add the methods that a plan names by their code, after a question, and go on."""
+        """Add the methods whose code a plan names, after a question, and then call a function."""
         try:
             keys = list(method_keys(read_toml(Path(path))))
         except PlanError:
-            keys = []  # whoever reads the plan tells what is wrong with it
-        if not any("." in key or key.startswith("command:") for key in keys):
+            keys = []  # the function that reads the plan afterwards reports the error
+        if not any(map(_is_code, keys)):
             then()
             return
         self._load(keys, Path(path).absolute().parent, then, allowed=False)
 
     def _load(self, keys: Sequence[str], folder: Path, then: Callable[[], None], *, allowed: bool) -> None:
+        """Add the methods of a plan on the worker; if their code is not allowed yet, ask and try again."""
         label = tr("Reading the methods of the plan")
 
         def done(error: RankStudioError | None) -> None:
@@ -140,13 +141,9 @@ class MethodFiles(Controller):
             else:
                 self.failed.emit(str(error))
 
-        def fail(text: str) -> None:
-            self._end()
-            self.failed.emit(text)
-
         work = partial(_add_keys, tuple(keys), folder, allowed)
-        job = self._worker.task(label, work, on_done=done, on_error=fail)
-        self._begin(job, ", ".join(key for key in keys if "." in key or key.startswith("command:")))
+        job = self._worker.task(label, work, on_done=done, on_error=self._fail)
+        self._begin(job, ", ".join(filter(_is_code, keys)))
 
     def _add(self, path: str) -> None:
         name = Path(path).name
@@ -155,53 +152,56 @@ class MethodFiles(Controller):
             _add_file,
             Path(path),
             on_done=partial(self._show, path),
-            on_error=self._tell_failure(path),
+            on_error=self._fail,
         )
-        self._watch(path)  # the editor's next save is offered, also while it runs
+        self._watch(path)  # already now, so that a change while the code runs is noticed
         self._begin(job, name)
 
     def _show(self, path: str, entries: tuple[Method | MeasureEntry, ...]) -> None:
-        """Show the additions from a file: a method of it, or the measure where it has no method."""
+        """Show what was added from a file: a method, or a measure if the file has no method."""
         self._end()
         names = ", ".join(entry.label for entry in entries)
         self.said.emit(tr("Added from {file}: {names}.").format(file=Path(path).name, names=names))
-        added = tuple(entry for entry in entries if isinstance(entry, Method))
+        methods = tuple(entry for entry in entries if isinstance(entry, Method))
         measures = {entry.label: entry.key for entry in entries if isinstance(entry, MeasureEntry)}
-        if added:
-            self._show_methods(path, added)
-        self._take_measures(path, measures, shows=not added)
+        if methods:
+            self._show_methods(path, methods)
+        self._use_measures(path, measures, shows=not methods)
 
-    def _take_measures(self, path: str, measures: dict[str, str], *, shows: bool) -> None:
-        """Let the plan report the measures of a file, in place of those of its earlier text, and show one.
+    def _use_measures(self, path: str, measures: dict[str, str], *, shows: bool) -> None:
+        """Replace the measures of an earlier version of a file in the plan by those of the present version.
 
-        Beside methods they are only offered: functions take long, and one may be a part of a method.
+        `shows` tells whether to add all measures of the file to the plan, and to show one. It is False for a
+        file with methods: measures that are functions take long, and a function may be a part of a method.
         """
-        before = self._measures.get(path, {})
-        self._measures[path] = measures
+        old_keys = self._measure_keys.get(path, {})
+        self._measure_keys[path] = measures
 
-        def renewed(name: str) -> str:
+        def present_name(name: str) -> str:
+            """Return the name of a measure in the present version of the file; other names as they are."""
             key, separator, cutoff = name.partition("@")
-            label = next((label for label, earlier in before.items() if earlier == key), "")
+            label = next((label for label, old_key in old_keys.items() if old_key == key), "")
             return f"{measures[label]}{separator}{cutoff}" if label in measures else name
 
         plan = self._session.plan
-        reported = map(renewed, plan.measures)
-        names = tuple(dict.fromkeys((*reported, *(measures.values() if shows else ()))))
+        new_names = measures.values() if shows else ()
+        names = tuple(dict.fromkeys((*map(present_name, plan.measures), *new_names)))
         if names != plan.measures:
             text = tr("adding {measures}").format(measures=", ".join(measures))
-            self._session.change(text, measures=names, select_by=renewed(plan.select_by))
-        measure_name = renewed(self._session.measure)
+            self._session.change(text, measures=names, select_by=present_name(plan.select_by))
+        measure_name = present_name(self._session.measure)
         if shows and measure_name == self._session.measure:
             measure_name = next(iter(measures.values()))
         self._session.show_measure(measure_name)
 
     def _show_methods(self, path: str, entries: tuple[Method, ...]) -> None:
-        """Show the methods of a file; one that replaces the present method takes its parameters."""
-        before = self._keys.get(path, ())
-        self._keys[path] = tuple(entry.key for entry in entries)
+        """Choose a method of a file in the form; a new version of the present method keeps its parameters."""
+        old_keys = self._method_keys.get(path, ())
+        self._method_keys[path] = tuple(entry.key for entry in entries)
         plan = self._session.plan
         chosen = entries[0]
-        if plan.method in before:
+        is_new_version = plan.method in old_keys
+        if is_new_version:
             label = method(plan.method).label
             chosen = next((entry for entry in entries if entry.label == label), chosen)
         parameter_names = {p.name for p in chosen.parameters}
@@ -212,16 +212,13 @@ class MethodFiles(Controller):
             changes["ranker_parameters"] = {}
         text = tr("choosing {method}").format(method=chosen.label)
         try:
-            self._session.change(text, parameters=parameters if plan.method in before else {}, **changes)
-        except RankStudioError:
-            self._session.change(text, parameters={}, **changes)  # a parameter has other values now
+            self._session.change(text, parameters=parameters if is_new_version else {}, **changes)
+        except RankStudioError:  # the new version does not allow a value
+            self._session.change(text, parameters={}, **changes)
 
-    def _tell_failure(self, path: str) -> Callable[[str], None]:
-        def tell(text: str) -> None:
-            self._end()
-            self.failed.emit(text)
-
-        return tell
+    def _fail(self, text: str) -> None:
+        self._end()
+        self.failed.emit(text)
 
     def _watch(self, path: str) -> None:
         if path not in self._watcher.files():
@@ -229,15 +226,15 @@ class MethodFiles(Controller):
 
     @Slot(str)
     def _note_change(self, path: str) -> None:
-        """Offer to read a file again that changed; editors may replace a file, which ends watching it."""
+        """Offer to read a changed file again."""
         if Path(path).is_file():
-            self._watch(path)
+            self._watch(path)  # Qt stops watching a file that an editor has replaced
             name = Path(path).name
             text = tr("{name} has changed. Runs keep the earlier text.").format(name=name)
             self.offered.emit(text, "info", {tr("Read again"): partial(self._add, path)})
 
     def _agrees(self, files: Sequence[Path], named_by_plan: str = "") -> bool:
-        """Ask whether code may run, with the text of it at hand."""
+        """Ask whether code may run, and show the code; return the answer."""
         names = ", ".join(path.name for path in files) or named_by_plan
         text = tr("This runs the code of {names}.")
         if named_by_plan:
@@ -256,26 +253,31 @@ def _file_text_or_error(path: Path) -> str:
 
 
 def _is_allowed(path: Path) -> bool:
-    """Return whether this user allowed a file before; on the worker's thread."""
+    """Return whether this user has already allowed a file; called on the worker."""
     from rankstudio.engine.methods.foreign.permission import is_allowed_file  # noqa: PLC0415 - numba
 
     return is_allowed_file(path)
 
 
+def _is_code(key: str) -> bool:
+    """Return whether the key of a method or a measure names code: a file, a module or a command."""
+    return "." in key or key.startswith("command:")
+
+
 def _file_name(key: str) -> str:
-    """Return the file in the key of a method, or of a measure, which begins so."""
+    """Return the file name at the beginning of the key of a method or a measure."""
     return key.removeprefix("measure:").partition(":")[0]
 
 
 def _add_file(path: Path) -> tuple[Method | MeasureEntry, ...]:
-    """Add all methods and measures of a file; on the worker's thread."""
+    """Add all methods and measures of a file; called on the worker."""
     from rankstudio.engine.methods.foreign.permission import add_file  # noqa: PLC0415 - numba
 
     return add_file(path)
 
 
 def _add_keys(keys: tuple[str, ...], folder: Path, allowed: bool) -> RankStudioError | None:
-    """Add the methods of a plan, on the worker's thread; return why not, to be answered by a question."""
+    """Add the methods of a plan, and return an error, which may lead to a question; called on the worker."""
     from rankstudio.engine.methods.foreign.permission import add_of_plan  # noqa: PLC0415 - numba
 
     try:

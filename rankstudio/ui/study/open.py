@@ -1,4 +1,4 @@
-"""Opening: by dialog, drop, command line, recent list, plan, or because it was open the last time."""
+"""Opens data and other files: by dialog, drop, command line, recent list or plan, and those of last time."""
 
 from __future__ import annotations
 
@@ -50,31 +50,33 @@ from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets.notice import Question
 
 _JUDGMENT_FILTER = tr("Judgments (*.txt *.csv *.tsv *.json *.qrels);;All files (*)")
-_MAX_OFFERED_DATASETS = 4  # datasets of a folder, by buttons
+_MAX_OFFERED_DATASETS = 4  # more datasets of a folder are offered by a dialog, not by buttons
 _DROP_EVENTS = (QEvent.Type.DragEnter, QEvent.Type.Drop)
 
 
 class OpenController(Controller):
-    """Turns every way to ask for data into work of the loader, and what it brings into the open study.
+    """Has the loader open data in every way that the user can ask for, and shows the data in the session.
+
+    Files of other kinds, such as studies and models, are passed to the functions of :meth:`hand_over`.
 
     Parameters
     ----------
     theme, models, settings
     parent : QWidget
-        Over which the dialog opens.
+        Window over which dialogs open, and on which files can be dropped.
     """
 
     opened = Signal(object)
     """Other data are open (FoldedDataset)."""
     dataAsked = Signal()
-    """The data are there that the user opened, to be seen first."""
+    """Data are open that the user has asked for; the Data page is to be shown."""
     runAsked = Signal()
-    """The data are there that were to be run at once."""
+    """Data are open whose plan is to be run at once."""
     offered = Signal(str, str, object)
-    """A message with its level, and what buttons of it do by their labels."""
+    """A message: text, level, and the actions of its buttons by their labels."""
     warned = Signal(str)
     noted = Signal(str)
-    """That data are read from disk, which is of interest as long as nothing else is done."""
+    """A note that data are read from disk, which can be hidden when the user does something else."""
 
     def __init__(self, theme: Theme, models: Models, settings: Settings, parent: QWidget) -> None:
         super().__init__(parent)
@@ -85,12 +87,12 @@ class OpenController(Controller):
         self._loader = models.loader
         self._window = parent
         self._run_when_open = False
-        self._shows_data = False  # when they are open
-        self._takers: Mapping[str, Callable[[Any], object]] = {}
+        self._shows_data_when_open = False
+        self._openers: Mapping[str, Callable[[Any], object]] = {}
         models.loader.opened.connect(self._show)
         models.loader.refused.connect(self._ask_again)
         self._worker = models.task_worker
-        self._columns: dict[str, DataColumns] = {}  # what the user said of tables, by their paths
+        self._columns: dict[str, DataColumns] = {}  # that the user has chosen, by the paths of tables
         parent.setAcceptDrops(True)
         parent.installEventFilter(self)
 
@@ -106,8 +108,12 @@ class OpenController(Controller):
         return super().eventFilter(watched, event)
 
     def hand_over(self, **takers: Callable[[Any], object]) -> None:
-        """Say who opens what is no data, by its kind: a path, or a list of paths of models."""
-        self._takers = takers
+        """Set the functions that open files other than data, by their kinds.
+
+        Each takes a path; that of the kind "models" takes a list of paths, and that of "code" the path of a
+        plan and the function to call after the plan's methods are known.
+        """
+        self._openers = takers
 
     @Slot()
     def ask(self) -> None:
@@ -128,16 +134,16 @@ class OpenController(Controller):
 
     @Slot()
     def ask_columns(self) -> None:
-        """Ask for the columns of the open table, and read it again by them."""
+        """Ask for the columns of the open table, and read the table again with these."""
         plan = self._session.plan
         self._ask_columns(plan.data, plan, "")
 
     @Slot(str, object, object)
     def _ask_again(self, path: str, options: Plan, outcome: Outcome) -> None:
-        """Ask for what is missing to open data, or say why they were not opened."""
+        """Ask for the information that is missing to open data, or report why they were not opened."""
         match outcome.error:
             case SeveralDatasetsError():
-                self._offer(outcome.error.folder, outcome.error.found)
+                self._offer_datasets(outcome.error.folder, outcome.error.found)
             case UnknownColumnsError():
                 self._ask_columns(path, options, outcome.error.problem)
             case ColumnValueError():
@@ -149,8 +155,8 @@ class OpenController(Controller):
             case _:
                 self.failed.emit(outcome.text)
 
-    def _offer(self, folder: Path, paths: Sequence[Path]) -> None:
-        """Offer the datasets of a folder, each by a button unless they are many."""
+    def _offer_datasets(self, folder: Path, paths: Sequence[Path]) -> None:
+        """Offer the datasets of a folder, each by a button, or all by a dialog if they are many."""
         text = tr("{folder} holds {n} datasets. Choose one.").format(folder=folder.name, n=len(paths))
         actions = {path.name: partial(self.open_path, str(path)) for path in paths}
         if len(paths) > _MAX_OFFERED_DATASETS:
@@ -158,17 +164,18 @@ class OpenController(Controller):
         self.offered.emit(text, "info", actions)
 
     def _ask_columns(self, path: str, options: Plan, problem: str, cell: str = "") -> None:
-        """Ask for the columns of a table, once its first rows are there; then open it."""
+        """Read the first rows of a table, ask for its columns, and open it with these."""
         table_columns = DataColumns.of(options.columns)
 
         def show(preview: TablePreview) -> None:
             dialog = ColumnsDialog(self._theme, preview, table_columns, problem, self._window, cell=cell)
 
             def accept() -> None:
-                unasked = {
+                # The dialog does not ask for these properties.
+                kept_properties = {
                     name: getattr(table_columns, name) for name in ("judgments", "feature_set", "format")
                 }
-                self._open_with(path, options, replace(dialog.columns(), **unasked))
+                self._open_with(path, options, replace(dialog.columns(), **kept_properties))
 
             dialog.accepted.connect(accept)
             dialog.rejected.connect(lambda: self.failed.emit(problem) if problem else None)
@@ -190,7 +197,7 @@ class OpenController(Controller):
         )
 
     def _ask_queries(self, path: str, options: Plan, problem: str) -> None:
-        """Ask whether the documents of a text that tells no queries are one ranking; then open it so."""
+        """Ask whether to read the documents of a file without queries as one ranking, and open it so."""
         text = tr(
             "{name} gives no queries. Its documents can be read as one ranking, which is divided into folds "
             "by documents."
@@ -204,7 +211,7 @@ class OpenController(Controller):
             self.said.emit(tr("{name} was not opened.").format(name=Path(path).name))
 
     def _ask_judgments(self, path: str, options: Plan, problem: str) -> None:
-        """Ask for the judgments of feature logs, and open them with these."""
+        """Ask for the judgments of feature logs, and open the logs with these."""
         title = tr("Judgments for {name}").format(name=Path(path).name)
         folder = str(Path(path) if Path(path).is_dir() else Path(path).parent)
         names, _ = QFileDialog.getOpenFileNames(self._window, title, folder, _JUDGMENT_FILTER)
@@ -226,39 +233,38 @@ class OpenController(Controller):
     def _open_with(self, path: str, options: Plan, columns: DataColumns) -> None:
         """Open data whose columns are known."""
         self._columns[path] = columns
-        # Measures and how to choose are those of the kind of data, which may be another now.
-        is_same = path == self._session.plan.data and columns.no_queries == self._session.plan.one_ranking
+        is_same_path = path == self._session.plan.data
+        # Data with queries and a single ranking have different measures and selection criteria: the plan is
+        # kept only for data of the same kind.
+        keeps_plan = is_same_path and columns.no_queries == self._session.plan.one_ranking
         plan = options.changed(columns=columns.as_dict())
-        self._shows_data = path != self._session.plan.data
-        self._loader.open(path, plan, plan if is_same else None)
+        self._shows_data_when_open = not is_same_path
+        self._loader.open(path, plan, plan if keeps_plan else None)
 
     @Slot()
     def load_sample(self) -> None:
-        """Open the bundled sample; with its finished run where nothing else was open or chosen."""
-        if (
-            self._session.dataset is not None
-            or self._runs.records
-            or not self._session.plan.agrees(Plan(SAMPLE))
-        ):
+        """Open the bundled sample, with its finished run if no data, run or plan were open or chosen."""
+        has_data_or_runs = self._session.dataset is not None or bool(self._runs.records)
+        if has_data_or_runs or not self._session.plan.agrees(Plan(SAMPLE)):
             self.open_path(SAMPLE)
         else:
             self._open_sample_run(None)
 
     def show_sample_run(self) -> None:
-        """Show the finished run of the sample at once, before the window is seen; its data are opened later.
+        """Show the finished run of the sample at once, before the window is visible; open its data later.
 
-        Where the run cannot be read, nothing is shown: `load_sample` says why, and opens the data.
+        If the run cannot be read, nothing is shown; `load_sample` then opens the data.
         """
         with suppress(RankStudioError):
             self._show_run(read_sample_run())
 
     def _show_run(self, record: RunRecord) -> None:
         self._runs.bring(record)
-        look_at(self._session, self._runs, record)  # which has its data opened
+        look_at(self._session, self._runs, record)  # `RunRestorer` then opens the data of the run
         self.opened.emit(record.dataset)
 
     def _open_sample_run(self, plan: Plan | None) -> None:
-        """Show the finished run of the sample, and open its data; with another plan, the data alone."""
+        """Show the finished run of the sample, and open its data; for another plan, open the data only."""
 
         def show(record: RunRecord) -> None:
             if self._session.dataset is not None or self._loader.busy or self._runs.records:
@@ -275,22 +281,24 @@ class OpenController(Controller):
 
     @property
     def is_first_start(self) -> bool:
-        """Whether there is nothing of an earlier time."""
+        """Whether the settings contain nothing of an earlier session."""
         settings = self._settings
         return settings.plan is None and not settings.recent and not settings.text("study/file")
 
     def open_paths(self, paths: Sequence[str]) -> None:
-        """Open one file or folder, models, or several files that are parts of one fold."""
+        """Open one file or folder, models, feature logs with judgments, or the files of one fold."""
         if len(paths) == 1 and holds_feature_set(Path(paths[0])):
-            self._takers["feature_set"](paths[0])
+            self._openers["feature_set"](paths[0])
             return
         if paths and all(_holds_models(Path(path)) for path in paths):
-            self._takers["models"](list(paths))
+            self._openers["models"](list(paths))
             return
         logs = [path for path in paths if holds_logs(Path(path))]
         other_paths = [path for path in paths if path not in logs]
+        # A single file of judgments beside the log is found by itself, and several files are several judges.
         is_elsewhere = any(Path(other).parent != Path(log).parent for other in other_paths for log in logs)
-        if len(logs) == 1 and other_paths and (is_elsewhere or len(other_paths) > 1):
+        needs_judgments = is_elsewhere or len(other_paths) > 1
+        if len(logs) == 1 and other_paths and needs_judgments:
             plan = self._session.plan.changed(columns={})
             self._open_judged(str(Path(logs[0]).absolute()), plan, other_paths)
             return
@@ -301,18 +309,18 @@ class OpenController(Controller):
 
     @Slot(str)
     def open_path(self, path: str, *, run: bool = False) -> None:
-        """Open data, a plan, a model, preferences, a study or ``"sample"``; with ``run`` run it then."""
-        kind = next((kind for kind, is_one in _TESTS_BY_KIND.items() if is_one(Path(path))), None)
+        """Open data, a plan, a model, preferences, a study or ``"sample"``; ``run`` runs the plan then."""
+        kind = next((kind for kind, is_of_kind in _TESTS_BY_KIND.items() if is_of_kind(Path(path))), None)
         if kind is not None:
-            self._takers[kind]([path] if kind == "models" else path)
+            self._openers[kind]([path] if kind == "models" else path)
             return
         if Path(path).suffix.lower() == ".toml":
-            self._takers["code"]((path, partial(self._open_plan, path, run=run)))
+            self._openers["code"]((path, partial(self._open_plan, path, run=run)))
         else:
             self._open_data(path, None, run=run)
 
     def _open_plan(self, path: str, *, run: bool) -> None:
-        """Open the data of a plan, whose methods are known."""
+        """Open the data of a plan, after its methods were added."""
         try:
             plan = with_data_beside(load_plan(path), path)
         except RankStudioError as error:
@@ -321,13 +329,13 @@ class OpenController(Controller):
         self._open_data(plan.data, plan, run=run)
 
     def _open_data(self, path: str, plan: Plan | None, *, run: bool) -> None:
-        """Open data, of a plan or as the plan of the session reads them."""
+        """Open data as a plan says, or without a plan with the reading options of the session's plan."""
         self._run_when_open = run
-        absolute = path if path == SAMPLE else str(Path(path).absolute())
-        columns = self._columns.get(absolute, DataColumns())
+        absolute_path = path if path == SAMPLE else str(Path(path).absolute())
+        columns = self._columns.get(absolute_path, DataColumns())
         options = plan or self._session.plan.changed(columns=columns.as_dict())
-        self._shows_data = plan is None and not run  # a plan is read on the page where it is run
-        self._loader.open(absolute, options, plan)
+        self._shows_data_when_open = plan is None and not run  # the data of a plan do not need the Data page
+        self._loader.open(absolute_path, options, plan)
 
     @Slot(str, str)
     def read_again(self, name: str, value: str) -> None:
@@ -336,7 +344,7 @@ class OpenController(Controller):
             self._session.change(tr("how files are read"), **{name: value})
             return
         self._run_when_open = False
-        self._shows_data = False
+        self._shows_data_when_open = False
         plan = self._session.plan.changed(**{name: value})
         self._loader.open(plan.data, plan, plan)
 
@@ -354,7 +362,7 @@ class OpenController(Controller):
         if plan is None or not data or plan.data != data:
             return
         if data == SAMPLE or is_there(Path(data)):
-            self._shows_data = False
+            self._shows_data_when_open = False
             if data == SAMPLE and not self._settings.text("study/file"):
                 self._open_sample_run(plan)
             else:
@@ -369,32 +377,31 @@ class OpenController(Controller):
         if path != SAMPLE:
             self._settings.add_recent(path)
         self.opened.emit(dataset)
-        if self._shows_data:  # before the notes: some of them go when another page is shown
-            self._shows_data = False
+        if self._shows_data_when_open:  # before the notes, as another page hides some of them
+            self._shows_data_when_open = False
             self.dataAsked.emit()
         if dataset.origin.read_as.qid or dataset.origin.columns.no_queries:
             self.said.emit(read_as_sentence(dataset))
         if dataset.warnings:
             n_more = len(dataset.warnings) - 1
-            is_only_note = dataset.from_disk and not n_more
             text = tr("{note} ({more} more notes.)") if n_more else "{note}"
-            (self.noted if is_only_note else self.warned).emit(
-                text.format(note=dataset.warnings[0], more=n_more)
-            )
+            is_only_about_disk = dataset.from_disk and not n_more
+            signal = self.noted if is_only_about_disk else self.warned
+            signal.emit(text.format(note=dataset.warnings[0], more=n_more))
         if self._run_when_open:
             self._run_when_open = False
             self.runAsked.emit()
 
 
 def _holds_models(path: Path) -> bool:
-    """Return whether a file or a folder looks like models, rather than like logs, which are JSON, too."""
-    from rankstudio.engine.export.model_files import holds_models  # noqa: PLC0415 - the window is there first
+    """Return whether a file or a folder contains models, and not feature logs, which are JSON, too."""
+    from rankstudio.engine.export.model_files import holds_models  # noqa: PLC0415 - not needed at the start
 
     return holds_models(path) and not holds_logs(path)
 
 
 def _holds_preferences(path: Path) -> bool:
-    """Return whether a file has preferences or clicks that a plug-in reads."""
+    """Return whether a file contains preferences or clicks that a plug-in reads."""
     source = pair_source()
     return source is not None and bool(imported(source.recognise)(path))
 
@@ -408,4 +415,4 @@ _TESTS_BY_KIND: dict[str, Callable[[Path], bool]] = {
     "preferences": _holds_preferences,
     "comparison": lambda path: path.suffix.lower() == ".toml" and is_comparison(path),
 }
-"""Kinds of files that are no data, and how they are recognised."""
+"""Kinds of files other than data, each with a function that recognizes the kind."""

@@ -1,4 +1,4 @@
-"""The runs of the last time: their data are recognised or opened again, and those that waited are offered."""
+"""Restores runs of earlier sessions: finds or opens their data, and offers runs that were waiting."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from rankstudio.ui.widgets import Notices
 class RunRestorer(Controller):
     """Gives the runs of an opened study their data.
 
-    A run whose data are not at hand is shown with what its study knows. Meanwhile the data are opened from
-    where they were; they take the place of their stand-in if they are what they were.
+    A run whose data are not open is shown with a stand-in, a dataset with the information that the study has
+    stored. The data are then opened from their path, and replace the stand-in if they have not changed.
 
     Parameters
     ----------
@@ -38,34 +38,34 @@ class RunRestorer(Controller):
         self._runs = models.runs
         self._models = models
         self._loader = models.loader
-        self._going_on: RunRecord | None = None
+        self._run_to_resume: RunRecord | None = None  # once its data are open
         self._session.datasetChanged.connect(self._follow)
 
     @Slot(object)
     def look_at(self, record: RunRecord) -> None:
-        """Show a run, with its data if they can be had."""
+        """Show a run, with its data if these are open."""
         look_at(self._session, self._runs, record)
 
     @Slot(object)
     def go_on(self, record: RunRecord | None) -> None:
-        """Go on with a run that is not finished, as soon as its data are there."""
+        """Resume a run that is not finished, as soon as its data are open."""
         if record is None or not record.can_go_on:
             return
         if record.recorded is None:
             self.look_at(record)
             self._runs.go_on(record)
             return
-        self._going_on = record
-        before = self._session.dataset
+        self._run_to_resume = record
+        previous_dataset = self._session.dataset
         self.look_at(record)
-        if self._session.dataset is before:  # nothing changed that would have the data opened
+        if self._session.dataset is previous_dataset:  # no `datasetChanged`, which would open the data
             self._open(record)
 
     def recognise(self, then: Callable[[], None] = lambda: None) -> None:
-        """See which stored runs were computed on the data that are open, and do something then."""
+        """Find the stored runs that were computed on the open data, and then call a function."""
         session = self._session
         dataset = self._session.dataset
-        fitting = [r for r in self._runs.records if reading(r.plan) == reading(session.plan)]
+        candidates = [r for r in self._runs.records if reading(r.plan) == reading(session.plan)]
         if dataset is None or not session.has_documents or not session.read_as_planned:
             then()
             return
@@ -75,11 +75,11 @@ class RunRestorer(Controller):
                 self._runs.adopt(records, dataset)
             then()
 
-        self._models.recognise(fitting, dataset, handle)
+        self._models.recognise(candidates, dataset, handle)
 
     @Slot()
     def _follow(self) -> None:
-        """Open the data that the study shows a stand-in of."""
+        """Open the data of the shown run if a stand-in is shown for them."""
         dataset = self._session.dataset
         has_documents = self._session.has_documents
         record = next((r for r in self._runs.records if r.dataset is dataset), None)
@@ -87,29 +87,29 @@ class RunRestorer(Controller):
             self._open(record)
 
     def _open(self, record: RunRecord) -> None:
+        """Open the data of a run, give them to all runs on these data, and resume the run if asked for."""
         recorded = record.recorded
         plan = record.plan
 
+        def is_on_same_data(other: RunRecord) -> bool:
+            if other.recorded is None or recorded is None:
+                return False
+            has_same_checksum = other.recorded.checksum == recorded.checksum
+            return has_same_checksum and reading(other.plan) == reading(plan)
+
         def handle(dataset: FoldedDataset) -> None:
             stand_in = record.dataset
-            records = [
-                r
-                for r in self._runs.records
-                if r.recorded is not None
-                and recorded is not None
-                and r.recorded.checksum == recorded.checksum
-                and reading(r.plan) == reading(plan)
-            ]
+            records = [other for other in self._runs.records if is_on_same_data(other)]
             self._runs.adopt(records, dataset)
             if self._session.dataset is stand_in:
                 self._session.exchange(dataset, plan)
 
         def end(outcome: Outcome) -> None:
-            going_on = self._going_on
-            self._going_on = None
+            run_to_resume = self._run_to_resume
+            self._run_to_resume = None
             if outcome.ending is Ending.FAILED:
                 self.failed.emit(tr("{text} The run is shown as stored.").format(text=outcome.text))
-            elif going_on is record and record.recorded is None:
+            elif run_to_resume is record and record.recorded is None:
                 self._runs.go_on(record)
 
         self._loader.fetch(plan.data, plan, handle, end, recorded)
@@ -119,19 +119,20 @@ _DELAY_MILLISECONDS = 400
 
 
 class WaitingRuns(QObject):
-    """Keeps the plans of the runs that wait, soon after each change, for a process may be killed.
+    """Saves the plans of waiting runs, and offers them in the next session.
 
-    A run whose turn has come is in its study, which offers to continue it.
+    The plans are saved shortly after each change, as the process may be killed. A run that has begun is
+    stored in its study, which offers to resume it.
 
     Parameters
     ----------
     runs : Runs
     comparison : ComparisonRuns
-        Has runs that wait for their data, and queues those of the last time.
+        Contains the runs that wait for their data, and queues those of the last session.
     settings : Settings
-        Where the plans are kept.
+        Stores the plans.
     notice : Notices
-        Offers them.
+        Shows the offer.
     """
 
     def __init__(
@@ -147,15 +148,15 @@ class WaitingRuns(QObject):
         self._comparison = comparison
         self._settings = settings
         self._notice = notice
-        self._left: tuple[Plan, ...] = ()
-        self._timer = single_shot(_DELAY_MILLISECONDS, self._keep, self)
+        self._offered_plans: tuple[Plan, ...] = ()  # of runs that waited in the last session
+        self._timer = single_shot(_DELAY_MILLISECONDS, self._save, self)
         for signal in (runs.added, runs.changed, runs.removed):
-            signal.connect(self._keep_soon)
+            signal.connect(self._save_soon)
 
     @property
     def text(self) -> str:
-        """The offer as a sentence; "" where there is none."""
-        n = len(self._left)
+        """The offer as a sentence; "" if there is nothing to offer."""
+        n = len(self._offered_plans)
         if not n:
             return ""
         sentence = trn("{n} run is still waiting.", "{n} runs are still waiting.", n)
@@ -163,35 +164,35 @@ class WaitingRuns(QObject):
 
     def restore(self) -> None:
         """Read the plans that waited in the last session, and offer them."""
-        self._left = self._settings.waiting
+        self._offered_plans = self._settings.waiting
         self.offer()
 
     def offer(self) -> None:
-        """Offer the plans that waited in the last session, unless they were taken."""
-        if self._left:
+        """Offer the plans that waited in the last session, unless they were queued."""
+        if self._offered_plans:
             self._notice.say(self.text, "info", {tr("Run"): self.run})
 
     def run(self) -> None:
         """Queue the plans that waited in the last session."""
         self._notice.withdraw(self.text)
-        plans = self._left
-        self._left = ()
+        plans = self._offered_plans
+        self._offered_plans = ()
         if plans:
             self._comparison.start(plans)
 
     def close(self) -> None:
-        """Keep the waiting plans for the next session, and drop an offer that was not taken."""
-        self._left = ()
+        """Save the waiting plans for the next session, without those that the user has not queued."""
+        self._offered_plans = ()
         for signal in (self._runs.added, self._runs.changed, self._runs.removed):
-            signal.disconnect(self._keep_soon)
+            signal.disconnect(self._save_soon)
         self._timer.stop()
-        self._keep()
+        self._save()
 
     @Slot()
-    def _keep_soon(self) -> None:
+    def _save_soon(self) -> None:
         self._timer.start()
 
     @Slot()
-    def _keep(self) -> None:
-        queued = [record.plan for record in self._runs.records if record.state is RunState.QUEUED]
-        self._settings.save_waiting([*self._left, *queued, *self._comparison.waiting])
+    def _save(self) -> None:
+        queued_plans = [record.plan for record in self._runs.records if record.state is RunState.QUEUED]
+        self._settings.save_waiting([*self._offered_plans, *queued_plans, *self._comparison.waiting])

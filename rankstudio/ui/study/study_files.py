@@ -1,4 +1,4 @@
-"""The study as a file: a new one, another one, a copy elsewhere, and the one of the last time."""
+"""Starts, opens, saves, copies and restores studies, which are files."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _FILTER = tr("Studies (*{suffix})").format(suffix=SUFFIX)
 
 
 class StudyFiles(Controller):
-    """Keeps the list of runs and the open study's file together.
+    """Opens and saves studies, and keeps the list of runs the same as that of the open study.
 
     Parameters
     ----------
@@ -48,17 +48,17 @@ class StudyFiles(Controller):
     restorer : RunRestorer
         Shows a run of a study that was opened.
     settings : Settings
-        Remembers the file.
+        Stores the path of the open study.
     parent : QWidget
-        Over which the dialogs open.
+        Widget over which the dialogs open.
     """
 
     changed = Signal()
-    """Runs are kept in another file."""
+    """Runs are stored in another file."""
     sealRead = Signal(object)
-    """Another study: when its test part was sealed and unsealed (a tuple of SealMark; None: a new study)."""
+    """Another study is open: its seal marks (tuple of SealMark), or None for a new study."""
     left = Signal(object)
-    """The last run of an opened study can be gone on with (RunRecord)."""
+    """The last run of the restored study is unfinished and can be resumed (RunRecord)."""
     warned = Signal(str)
 
     def __init__(self, models: Models, restorer: RunRestorer, settings: Settings, parent: QWidget) -> None:
@@ -70,24 +70,24 @@ class StudyFiles(Controller):
         self._runs = models.runs
         self._window = parent
         self._warned_of_loss = False
-        self._opening: Path | None = None
-        self._runs.storageBegan.connect(self._note_file)
+        self._path_being_opened: Path | None = None
+        self._runs.storageBegan.connect(self._remember_path)
         self._runs.storageFailed.connect(self._warn_of_loss)
 
     @property
     def name(self) -> str:
-        """The user's name of the study, "" where it has none."""
+        """The name that the user gave to the study; "" for none."""
         path = self._study_store.path
         return path.stem if path is not None and not self._study_store.is_own(path) else ""
 
     @Slot()
     def new(self) -> None:
-        """Begin a new study; the one before stays in its file."""
-        before = self._study_store.path
+        """Begin a new study; the previous one stays in its file."""
+        old_path = self._study_store.path
         if self._may_leave(tr("Start a new study")):
             self._change_to(None)
-            message = tr("New study; the previous study is in {before}") if before else tr("New study")
-            self.said.emit(message.format(before=before))
+            message = tr("New study; the previous study is in {before}") if old_path else tr("New study")
+            self.said.emit(message.format(before=old_path))
 
     @Slot()
     def ask_open(self) -> None:
@@ -98,17 +98,17 @@ class StudyFiles(Controller):
 
     @Slot(str)
     def open(self, path: str) -> None:
-        """List the runs of a study, and keep runs in it from now on."""
+        """Open a study: list its runs, and store new runs in it."""
         file = Path(path).resolve()
         if file == self._study_store.path:
             self.said.emit(tr("{name} is already open").format(name=file.name))
-        elif file != self._opening and self._may_leave(tr("Open another study")):
+        elif file != self._path_being_opened and self._may_leave(tr("Open another study")):
             self.said.emit(tr("Opening {name} …").format(name=file.name))
             self._read(file, self._study_store.read(file), self._show_last)
 
     @Slot()
     def save(self) -> None:
-        """Write the unsaved changes of the study, and say so; ask for a file where it has no name."""
+        """Write the unsaved changes of the study; ask for a file if the study is read-only or has no name."""
         study = self._study_store.study
         if study is None or study.read_only or not self.name:
             self.ask_save_as()
@@ -123,7 +123,7 @@ class StudyFiles(Controller):
 
     @Slot()
     def ask_save_as(self) -> None:
-        """Ask for a file, and go on with the study there."""
+        """Ask for a file, and copy the study to it, as `save_as` does."""
         name = self._study_store.path.name if self._study_store.path else f"study{SUFFIX}"
         start = str(Path(self._folder()) / name)
         path, _ = QFileDialog.getSaveFileName(self._window, tr("Save study as"), start, _FILTER)
@@ -131,24 +131,27 @@ class StudyFiles(Controller):
             self.save_as(path if is_study(path) else path + SUFFIX)
 
     def save_as(self, path: str) -> None:
-        """Copy the study to a file, and go on there; a run that works goes on."""
-        before = self._study_store.path
+        """Copy the study to a file, and store new runs in the copy; a run in progress continues."""
+        old_path = self._study_store.path
 
-        def note(_: None) -> None:
-            if self._study_store.is_own(before):
-                self._settings.remove_recent(str(before))
+        def use_copy(_: None) -> None:
+            if self._study_store.is_own(old_path):
+                self._settings.remove_recent(str(old_path))
             self._settings.add_recent(str(self._study_store.path))
-            self._note_file()
-            self._runs.allow(READ_ONLY)  # the copy can be written
+            self._remember_path()
+            self._runs.allow(READ_ONLY)  # unlike a read-only original, the copy can be written
             self.said.emit(tr("The study is in {path}").format(path=self._study_store.path))
 
-        failed = self.failed.emit
         self._models.task_worker.task(
-            tr("Saving the study"), self._study_store.save_as, Path(path), on_done=note, on_error=failed
+            tr("Saving the study"),
+            self._study_store.save_as,
+            Path(path),
+            on_done=use_copy,
+            on_error=self.failed.emit,
         )
 
     def restore(self) -> None:
-        """Open the study of the last time; one that another window has open is left to it."""
+        """Open the study of the last session, unless it is open in another window."""
         path = self._settings.text("study/file")
         shown_id = self._settings.number("study/shown")
         if not path:
@@ -164,9 +167,9 @@ class StudyFiles(Controller):
         self._read(file, work, lambda: self._show_restored(shown_id))
 
     def _read(self, file: Path, work: JobFunction, show: Callable[[], None]) -> None:
-        """List the runs of a study as they come, and show one of them when all are there."""
-        opened = False
-        self._opening = file
+        """Read a study on the worker, list its runs as they are read, and call `show` after the last one."""
+        is_open = False
+        self._path_being_opened = file
         self._models.absence.read_runs(True)
 
         def recognised() -> None:
@@ -174,10 +177,10 @@ class StudyFiles(Controller):
             show()
 
         def handle(message: object) -> None:
-            nonlocal opened
+            nonlocal is_open
             match message:
                 case OpenedStudy():
-                    opened = True
+                    is_open = True
                     self._change_to(message.study, message.last_id, message.seal_marks)
                     self._settings.add_recent(str(file))
                     n = message.n_runs
@@ -192,10 +195,10 @@ class StudyFiles(Controller):
                     self.said.emit(message)
 
         def end(outcome: Outcome) -> None:
-            self._opening = None
+            self._path_being_opened = None
             if outcome.ending is Ending.FAILED:
                 self.failed.emit(outcome.text)
-            if opened:
+            if is_open:
                 self._restorer.recognise(recognised)
                 return
             self._models.absence.read_runs(False)
@@ -207,7 +210,7 @@ class StudyFiles(Controller):
         )
 
     def _show_restored(self, run_id: float | None) -> None:
-        """Show the run that was shown the last time, or one whose data are open; offer to go on."""
+        """Show the run of the last session, or another one, and offer to resume an unfinished last run."""
         records = self._runs.records
         if self._models.session.dataset is not None:
             self._show_again(run_id)
@@ -219,7 +222,7 @@ class StudyFiles(Controller):
             self._bring_sample_run()
 
     def _bring_sample_run(self) -> None:
-        """List the finished run of the sample, which no study of the user has, where its plan is open."""
+        """List the finished run of the sample, which no study contains, if its plan is the present one."""
 
         def show(record: RunRecord) -> None:
             session = self._models.session
@@ -231,7 +234,7 @@ class StudyFiles(Controller):
         self._models.task_worker.task(READING_SAMPLE, read_sample_run, on_done=show)
 
     def _show_again(self, run_id: float | None) -> None:
-        """Show a run by its number in the study, else the last one, of those on the data that are open."""
+        """Show a run on the open data: the one with this id in the study, or else the last one."""
         on_data = [r for r in self._runs.records if r.dataset is self._models.session.dataset]
         last_shown = [r for r in on_data if r.stored is not None and r.stored.id == run_id]
         if on_data and self._runs.shown is None:
@@ -246,28 +249,27 @@ class StudyFiles(Controller):
     def _change_to(
         self, study: Study | None, last_id: int = 0, seal_marks: tuple[SealMark, ...] = ()
     ) -> None:
-        """Close the current study once its run has finished, and switch to another one."""
-        self.sealRead.emit(
-            seal_marks if study is not None else None
-        )  # first: nothing of a sealed test part is shown for a moment
-        before = self._study_store.switch_to(study)
+        """Switch to another study, or a new one (None), and close the present one once its run has ended."""
+        # The seal comes first, so that results of a sealed test part are not visible for a moment.
+        self.sealRead.emit(seal_marks if study is not None else None)
+        old_study = self._study_store.switch_to(study)
         self._runs.clear(last_id)
         self._warned_of_loss = False
-        if before is not None:
-            self._settings.add_recent(str(before.path))
-            self._models.run_worker.task(tr("Closing the study"), self._study_store.close, before)
-        self._note_file()
+        if old_study is not None:
+            self._settings.add_recent(str(old_study.path))
+            self._models.run_worker.task(tr("Closing the study"), self._study_store.close, old_study)
+        self._remember_path()
 
     @Slot()
-    def _note_file(self) -> None:
-        """Remember the file: the process may be killed."""
+    def _remember_path(self) -> None:
+        """Save the path of the study in the settings at once, as the process may be killed."""
         path = self._study_store.path
         self._settings.set("study/file", str(path) if path else None)
         self.changed.emit()
 
     @Slot(str)
     def _warn_of_loss(self, reason: str) -> None:
-        """Warn once that runs are not kept."""
+        """Warn once that runs are not stored."""
         if not self._warned_of_loss:
             self._warned_of_loss = True
             self.warned.emit(
@@ -275,12 +277,12 @@ class StudyFiles(Controller):
             )
 
     def _folder(self) -> str:
-        """Return where a dialog begins: beside the study, or at home for one without a name."""
+        """Return the first folder of a dialog: that of a study with a name, or else the user's home."""
         path = self._study_store.path
         return str(path.parent if path is not None and self.name else Path.home())
 
     def _may_leave(self, description: str) -> bool:
-        """Ask before a run that works is stopped."""
+        """Return whether the study may be left; ask if a run in progress would be stopped."""
         if not self._runs.busy:
             return True
         text = tr("Stop the current run? Completed parts remain in the study.")

@@ -1,4 +1,4 @@
-"""The colours of the window, by role, in light and dark."""
+"""The colors of the window by their roles, for the light and the dark theme."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from PySide6.QtGui import QColor
 
 @dataclass(frozen=True)
 class Colors:
-    """One theme's colours as ``#rrggbb``, named by what they are for.
+    """The colors of a theme as ``#rrggbb``, named by their roles.
 
     Attributes
     ----------
     dark : bool
-        Whether the ground is darker than the text.
+        Whether the background is darker than the text.
     ground, panel, inset : str
-        Behind the panels, the panels, and fields or tracks let into a panel.
+        Background behind the panels, of panels, and of fields and tracks in a panel.
     line, line_hover, line_soft : str
-        Hairlines; of a control under the mouse; inside a panel (grid, separators between rows).
+        Thin lines: the usual ones, those of a control under the mouse, and those inside a panel (a grid).
     text, muted, faint : str
-        What is read, what explains it, what is disabled.
+        Usual text, explanations, and disabled text.
     accent, accent_hover, on_accent, tint : str
-        The current choice and the primary button; what is written on it; a chosen row.
+        The current choice and the primary button, the same under the mouse, text on it, and a chosen row.
     bar : str
-        Neutral bars: candidates that did not win.
+        Neutral bars, as of candidates that were not selected.
     warning, ok, error : str
-        Text that warns, confirms or reports a failure; each readable on ``panel``.
+        Text that warns, confirms or reports a failure; each is readable on ``panel``.
     """
 
     dark: bool
@@ -50,11 +50,11 @@ class Colors:
     error: str
 
     def role(self, name: str) -> str:
-        """Return the colour of a role by its name; a ``#rrggbb`` passes through."""
+        """Return the color of a role, by its name; a color ``#rrggbb`` is returned as it is."""
         return name if name.startswith("#") else str(getattr(self, name))
 
     def q(self, name: str, alpha: float = 1.0) -> QColor:
-        """Return a role's colour for a painter, with an opacity in [0, 1]."""
+        """Return the color of a role for a painter, with an opacity in [0, 1]."""
         color = QColor(self.role(name))
         color.setAlphaF(alpha)
         return color
@@ -62,14 +62,12 @@ class Colors:
 
 @cache
 def mix(first: str, second: str, share: float) -> str:
-    """Return the colour that lies ``share`` of the way from the first to the second, in sRGB."""
+    """Return the mixture of two colors in sRGB: `share` is that of the second color."""
     a = QColor(first)
     b = QColor(second)
-    parts = (
-        round(x + (y - x) * share)
-        for x, y in ((a.red(), b.red()), (a.green(), b.green()), (a.blue(), b.blue()))
-    )
-    return "#" + "".join(f"{part:02x}" for part in parts)
+    channels = ((a.red(), b.red()), (a.green(), b.green()), (a.blue(), b.blue()))
+    mixed = (round(x + (y - x) * share) for x, y in channels)
+    return "#" + "".join(f"{channel:02x}" for channel in mixed)
 
 
 LIGHT = Colors(

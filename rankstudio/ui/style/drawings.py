@@ -14,7 +14,7 @@ def _source(name: str) -> str:
 
 
 def svg(name: str, color: str) -> bytes:
-    """Return an icon's SVG with its lines in a colour (``#rrggbb``).
+    """Return an icon's SVG with its lines in a color (``#rrggbb``).
 
     Raises
     ------

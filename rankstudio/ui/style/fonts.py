@@ -1,4 +1,4 @@
-"""Inter, bundled: one face for the whole window, with figures of equal width."""
+"""The font of the whole window: the bundled Inter, with digits of equal width."""
 
 from __future__ import annotations
 
@@ -10,62 +10,63 @@ from PySide6.QtGui import QFont, QFontDatabase, QGuiApplication
 from rankstudio.engine.support.resources import resource
 
 BASE = 13
-"""Size of ordinary text, in logical pixels, unless the user wants it larger or smaller."""
+"""Default size of ordinary text in logical pixels."""
 
 SIZES = range(11, 19)
-"""Sizes that the user can choose in place of `BASE`."""
+"""Sizes of ordinary text that the user can choose."""
 
 SMALL = 12
-"""Captions, keys, table headers."""
+"""Size of captions, keys and table headers."""
 
 TINY = 11
-"""Tick labels."""
+"""Size of tick labels."""
 
 # Flags are combined once: Python takes a microsecond each time, and a table has hundreds of cells.
 LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-"""Where a text stands in a box: at half its height."""
+"""Alignment of a text in a box: at the left or right, centered vertically."""
 BELOW = Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop
-"""Where a text stands in a box that hangs below something."""
+"""Alignment of a text in a box that lies below the object to which the text belongs."""
 
 _FONT_FILES = ("Inter-Regular.otf", "Inter-SemiBold.otf")
 
 
 @cache
 def family() -> str:
-    """Return the family to use: Inter, the system's or ours; "" (the system's default) where neither loads.
+    """Return the font family: the system's or the bundled Inter, or "" (the default) without both.
 
-    Needs a running QGuiApplication. The answer cannot change while a program runs, hence the cache.
+    This needs a running QGuiApplication. The result is cached, as it cannot change while a program runs.
     """
     if "Inter" in QFontDatabase.families():
         return "Inter"
-    loaded = [QFontDatabase.addApplicationFont(str(resource("fonts", name))) for name in _FONT_FILES]
-    names = [f for handle in loaded if handle >= 0 for f in QFontDatabase.applicationFontFamilies(handle)]
-    return names[0] if names else ""
+    font_ids = [QFontDatabase.addApplicationFont(str(resource("fonts", name))) for name in _FONT_FILES]
+    loaded_ids = [font_id for font_id in font_ids if font_id >= 0]  # -1 for a font that is not loaded
+    families = [name for font_id in loaded_ids for name in QFontDatabase.applicationFontFamilies(font_id)]
+    return families[0] if families else ""
 
 
 def scaled(pixels: int) -> int:
-    """Return a length that grows with the text: that of the application's font stands for `BASE`."""
-    present = QGuiApplication.font().pixelSize()
-    return pixels if present <= 0 else round(pixels * present / BASE)
+    """Return a length for the present text size, given the length for text of the size `BASE`."""
+    text_size = QGuiApplication.font().pixelSize()
+    return pixels if text_size <= 0 else round(pixels * text_size / BASE)
 
 
 def font(size: int = BASE, bold: bool = False) -> QFont:
-    """Return the window's font with tabular figures.
+    """Return the window's font, with digits of equal width.
 
     Parameters
     ----------
     size : int
-        In logical pixels where ordinary text has `BASE`; it grows with that.
+        Size in logical pixels, if ordinary text has the size `BASE`; scaled with the present text size.
     bold : bool
-        Semi-bold, the one other weight that is bundled.
+        Whether the font is semi-bold, the other bundled weight.
     """
     return QFont(_font_of_size(scaled(size), bold))
 
 
 @cache
 def _font_of_size(pixels: int, bold: bool) -> QFont:
-    """Return a font of a size; one is asked for at every text that is drawn, and takes long to set up."""
+    """Return a font of a size. Fonts are cached, as each drawn text needs one and making one takes long."""
     new_font = QFont()
     if family():
         new_font.setFamily(family())

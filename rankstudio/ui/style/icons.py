@@ -1,4 +1,4 @@
-"""The icons: one line-drawn family in ``resources/icons``, coloured by the theme when they are drawn."""
+"""The icons: one line-drawn family in ``resources/icons``, in colors of the theme."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rankstudio.ui.style.drawings import svg
 from rankstudio.ui.style.theme import Theme
 
 SIZE = 16
-"""Side of an icon in a button or a menu, in logical pixels."""
+"""Size of an icon in a button or a menu, in logical pixels."""
 
 
 def pixmap(name: str, color: str, size: int = SIZE, ratio: float = 1.0) -> QPixmap:
@@ -21,7 +21,8 @@ def pixmap(name: str, color: str, size: int = SIZE, ratio: float = 1.0) -> QPixm
     side = round(size * ratio)
     key = f"{name}/{color}/{size}/{ratio}"
     picture = QPixmap()
-    if QPixmapCache.find(key, picture):  # of Qt, which empties it before the application ends
+    # Unlike a cache of our own, Qt's is emptied before the application ends.
+    if QPixmapCache.find(key, picture):
         return picture
     picture = QPixmap(side, side)
     picture.fill(Qt.GlobalColor.transparent)
@@ -34,20 +35,20 @@ def pixmap(name: str, color: str, size: int = SIZE, ratio: float = 1.0) -> QPixm
 
 
 def icon(theme: Theme, name: str, role: str = "text", size: int = SIZE) -> QIcon:
-    """Return an icon in a colour of the theme, sharp on the screens that there are.
+    """Return an icon in the theme's present color of a role, sharp on all present screens.
 
-    The theme has icons drawn again for a screen that comes later.
+    For a screen that is added later, the theme draws the icons of :func:`set_icon` again.
 
     Parameters
     ----------
     theme : Theme
-        Its present colours are used; see `set_icon` for an icon that follows the theme.
+        The theme; use `set_icon` for an icon that follows changes of the theme.
     name : str
         File name in ``resources/icons`` without its suffix.
     role : str
         A role of `rankstudio.ui.style.colors.Colors`, or ``#rrggbb``.
     size : int
-        In logical pixels.
+        Size in logical pixels.
     """
     new_icon = QIcon()
     for ratio in sorted({float(ceil(screen.devicePixelRatio())) for screen in QGuiApplication.screens()}):
@@ -65,7 +66,7 @@ def app_icon() -> QIcon:
 
 
 class _Binding(QObject):
-    """Keeps the icon of one button or action in the theme's colour, for as long as that lives."""
+    """Keeps the icon of a button or action in the theme's color, as long as the button or action lives."""
 
     def __init__(
         self, target: QAbstractButton | QAction, theme: Theme, name: str, role: str, size: int
@@ -73,19 +74,20 @@ class _Binding(QObject):
         super().__init__(target)
         self.setObjectName("icon-binding")
         self._theme = theme
-        self._look = (name, role, size)
+        self._name = name
+        self._role = role
+        self._size = size
         theme.add_icon(self)
         self.apply()
 
     @Slot()
     def apply(self) -> None:
-        """Draw the icon in the theme's present colours."""
-        name, role, size = self._look
+        """Draw the icon in the theme's present colors."""
         target = self.parent()
         assert isinstance(target, QAbstractButton | QAction)
-        target.setIcon(icon(self._theme, name, role, size))
+        target.setIcon(icon(self._theme, self._name, self._role, self._size))
         if isinstance(target, QAbstractButton):
-            target.setIconSize(QSize(size, size))
+            target.setIconSize(QSize(self._size, self._size))
 
 
 def set_icon(

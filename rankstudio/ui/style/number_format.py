@@ -1,4 +1,4 @@
-"""Numbers as the window alone writes them: powers with superscripts, values on axes, times."""
+"""Formats of numbers that only the window needs: powers with superscripts, values of parameters, times."""
 
 from __future__ import annotations
 
@@ -20,48 +20,44 @@ def plain(value: float) -> str:
 
 
 def power(value: float) -> str:
-    """Return a power of two as one ("2⁶", "2⁹·⁷⁵"), any other number plainly ("0.3")."""
+    """Format a power of two with a superscript ("2⁶", "2⁹·⁷⁵"), and any other number plainly ("0.3")."""
     exponent = power_of_two(value)
     return plain(value) if exponent is None else f"2{superscript(exponent)}"
 
 
 def power_and_value(value: float) -> str:
-    """Return "2⁶ = 64"; a number that is no power of two plainly."""
+    """Format a power of two as "2⁶ = 64", and any other number plainly."""
     exponent = power_of_two(value)
     return plain(value) if exponent is None else f"2{superscript(exponent)} = {plain(value)}"
 
 
 def axis_value(axis: Axis, value: Any) -> str:
-    """Return a value on an axis of a plan: "2⁶" on a grid, "squared hinge" or "50" on any other."""
+    """Format a value on an axis of a plan: "2⁶" on a grid, "squared hinge" or "50" on any other axis."""
     return power(value) if axis.is_grid else axis.format(value)
 
 
 def combination_label(axes: Sequence[Axis], values: Sequence[Any]) -> str:
-    """Return the values on a plan's axes: "λ1 = 0.1 · loss = hinge", "" where there is none."""
-    named = zip(axes, values, strict=True)
-    return " · ".join(f"{tr(axis.label)} = {axis_value(axis, value)}" for axis, value in named)
+    """Format the values on a plan's axes: "λ1 = 0.1 · loss = hinge"; "" for a plan without axes."""
+    pairs = zip(axes, values, strict=True)
+    return " · ".join(f"{tr(axis.label)} = {axis_value(axis, value)}" for axis, value in pairs)
 
 
 def time_text(seconds: float | None) -> str:
-    """Return a time as it is said of a run: "0:12 left", "1:02:03 left", "" where it is not known."""
+    """Format the remaining time of a run: "0:12 left", "1:02:03 left"; "" if it is not known."""
     if seconds is None:
         return ""
     minutes, rest = divmod(max(0, round(seconds)), 60)
     hours, minutes = divmod(minutes, 60)
-    return (
-        tr("{hours}:{minutes:02}:{rest:02} left").format(hours=hours, minutes=minutes, rest=rest)
-        if hours
-        else tr("{minutes}:{rest:02} left").format(minutes=minutes, rest=rest)
-    )
+    if hours:
+        return tr("{hours}:{minutes:02}:{rest:02} left").format(hours=hours, minutes=minutes, rest=rest)
+    return tr("{minutes}:{rest:02} left").format(minutes=minutes, rest=rest)
 
 
 def duration(seconds: float) -> str:
-    """Return about how long something takes: "12 s", "3 min", "1.5 h"."""
+    """Format an approximate duration: "12 s", "3 min", "1.5 h"."""
     if seconds < 90:
         return tr("{n} s").format(n=max(1, round(seconds)))
     minutes = seconds / 60
-    return (
-        tr("{n} min").format(n=round(minutes))
-        if minutes < 90
-        else tr("{n} h").format(n=f"{minutes / 60:.1f}")
-    )
+    if minutes < 90:
+        return tr("{n} min").format(n=round(minutes))
+    return tr("{n} h").format(n=f"{minutes / 60:.1f}")

@@ -1,9 +1,9 @@
-"""Colours of data: categories (runs, relevance classes) and ordered families (one curve per λ).
+"""Colors of data: categories (runs, relevance classes) and ordered families (one curve per λ).
 
-Categories take the hues of Okabe and Ito, made so light or dark that each has a contrast of 3:1 to the panel
-and that any two can be distinguished with normal colour vision, with protanopia and with deuteranopia, and
-a dash and a marker as second cue. Ordered families take the part of viridis that has that contrast; its
-lightness grows with the value, so that the order survives without hue.
+Categories have the hues of Okabe and Ito. Their lightness is adjusted so that each has a contrast of 3:1 to
+the panel, and that any two can be distinguished with normal color vision, protanopia and deuteranopia. A
+dash and a marker distinguish them, too. Ordered families have the part of viridis with this contrast. Its
+lightness grows with the value, so that the order is visible without hue.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from rankstudio.ui.style.colors import Colors
 
 
 class Category(NamedTuple):
-    """How one category is drawn.
+    """Color, dash and marker of a category.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class Category(NamedTuple):
     marker : str
         One of ``circle square diamond triangle plus cross star``.
     repeats : bool
-        Whether an earlier category has the same colour: what has no dash or marker otherwise needs one.
+        Whether an earlier category has the same color, so that dash or marker have to distinguish the two.
     """
 
     color: QColor
@@ -38,20 +38,22 @@ class Category(NamedTuple):
     repeats: bool = False
 
 
-# In the order of the light ones, with yellow in the place of sky blue.
+# In the order of CATEGORIES, the colors on a light background; yellow replaces sky blue.
 _ON_DARK = ("#86bdfd", "#e6b433", "#d75b05", "#a95bde", "#14af95", "#effa60", "#e7eaf0")
 _ANCHORS = np.array([list(bytes.fromhex(color)) for color in VIRIDIS], dtype=np.float64)
 
 
 def category(colors: Colors, index: int) -> Category:
-    """Return colour, dash and marker of category ``index``, counted from 0.
+    """Return color, dash and marker of category ``index``, counted from 0.
 
-    Colours repeat after seven, with the next dash and marker, so that 49 categories differ.
+    Colors repeat after seven categories, with the next dash and marker, so that 49 categories differ.
     """
     palette = _ON_DARK if colors.dark else CATEGORIES
-    i = index % len(palette)
-    shifted = (i + index // len(palette)) % len(palette)
-    return Category(QColor(palette[i]), DASHES[shifted], MARKERS[shifted], index >= len(palette))
+    n_rounds, color_index = divmod(index, len(palette))
+    style_index = (color_index + n_rounds) % len(palette)
+    return Category(
+        QColor(palette[color_index]), DASHES[style_index], MARKERS[style_index], repeats=n_rounds > 0
+    )
 
 
 def viridis(values: Floats) -> Bytes:
@@ -60,7 +62,7 @@ def viridis(values: Floats) -> Bytes:
     Parameters
     ----------
     values : ndarray of any shape
-        Clipped to [0, 1]; NaN maps to the lowest colour.
+        Clipped to [0, 1]; NaN maps to the lowest color.
 
     Returns
     -------
@@ -73,10 +75,10 @@ def viridis(values: Floats) -> Bytes:
 
 
 def sequential(colors: Colors, n: int) -> list[QColor]:
-    """Return n ordered colours, dark to bright, each with a contrast of 3:1 to the theme's panel.
+    """Return n ordered colors, dark to bright, each with a contrast of 3:1 to the theme's panel.
 
-    The end of the map that comes close to the ground is left out: yellow on white, dark violet on black.
+    The end of viridis that is similar to the background is left out: yellow on white, dark violet on black.
     """
     low, high = (0.38, 1.0) if colors.dark else (0.0, 0.6)
-    spots = np.linspace(low, high, n) if n != 1 else np.array([(low + high) / 2])
-    return [QColor(int(r), int(g), int(b)) for r, g, b in viridis(spots)]
+    values = np.linspace(low, high, n) if n != 1 else np.array([(low + high) / 2])
+    return [QColor(int(r), int(g), int(b)) for r, g, b in viridis(values)]

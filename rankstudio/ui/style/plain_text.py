@@ -1,6 +1,7 @@
-"""Text of files shown as text: Qt reads what looks like HTML as such, and loads the pictures that it names.
+"""Labels and tooltips that show texts of files as plain text.
 
-A feature called ``<img src="/dev/zero">`` would otherwise be a picture without an end.
+Qt takes a text that looks like HTML for HTML, and loads its pictures. A feature with the name
+``<img src="/dev/zero">`` would otherwise be loaded without end.
 """
 
 from __future__ import annotations
@@ -19,15 +20,15 @@ _SENTENCE_END = re.compile(r"(?<=[.!?]) +(?=[A-Z“])")
 
 
 class PlainLabel(TermLabel):
-    """A label that shows its text as it is, whatever it looks like.
+    """A label that shows its text as plain text, even if it looks like HTML.
 
     Parameters
     ----------
     text : str
     wraps : bool
-        Whether it goes on in another line where it is too long.
+        Whether a long text is continued in further lines.
     selectable : bool
-        Whether the mouse can mark it, to be copied.
+        Whether the user can select the text with the mouse, to copy it.
     """
 
     def __init__(self, text: str = "", *, wraps: bool = False, selectable: bool = False) -> None:
@@ -40,11 +41,11 @@ class PlainLabel(TermLabel):
 
 
 MOST_IN_TOOLTIP = 300
-"""Characters; who wants to know more reads the guide."""
+"""Most characters of a tooltip; the guide contains the full text."""
 
 
 def shortened(text: str) -> str:
-    """Return the first sentences of a text, as many as a tooltip takes, and where the rest is."""
+    """Return a text for a tooltip: a long one is cut after a sentence, and refers to the guide."""
     if len(text) <= MOST_IN_TOOLTIP:
         return text
     rest = " " + tr("More on the page Methods of the guide.")
@@ -58,10 +59,9 @@ def shortened(text: str) -> str:
 
 
 def plain(text: str) -> str:
-    """Return a text for a tooltip or a question, which Qt shows as it is.
+    """Return a text for a tooltip or a question, so that Qt shows it as plain text.
 
-    The same text, unless Qt would take it for rich text; then it is escaped. It is applied once, to the whole
-    of what is shown.
+    The text is escaped only if Qt would take it for HTML. Apply this function once, to the whole text.
     """
     if not Text.mightBeRichText(text):
         return text
@@ -69,12 +69,12 @@ def plain(text: str) -> str:
 
 
 def key_text(shortcuts: str) -> str:
-    """Return the first of some shortcuts as a person reads it; "" for none.
+    """Return the first of some shortcuts in the form of the user's system; "" for none.
 
     Parameters
     ----------
     shortcuts : str
-        As the program writes them, separated by ";": "Ctrl++; Ctrl+=".
+        Shortcuts, separated by ";": "Ctrl++; Ctrl+=".
     """
-    first = QKeySequence.listFromString(shortcuts)[:1]
-    return first[0].toString(QKeySequence.SequenceFormat.NativeText) if first else ""
+    sequences = QKeySequence.listFromString(shortcuts)
+    return sequences[0].toString(QKeySequence.SequenceFormat.NativeText) if sequences else ""

@@ -1,4 +1,4 @@
-"""A progress bar that is painted with everything else."""
+"""A progress bar that is painted together with the rest of the window."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from PySide6.QtWidgets import QProgressBar
 
 
 class DeferredProgressBar(QProgressBar):
-    """Shows a share in thousandths, without a text.
+    """A progress bar without a text, which is painted in the next turn of the event loop.
 
-    Qt's paints itself, and with it whatever else of the window waits to be painted, in the middle of
-    ``setValue``; this one when its turn comes.
+    Qt's progress bar paints itself within ``setValue``, and with it all other parts of the window that wait
+    to be painted.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Description of a table or a plot that can be exported."""
+"""The entry of a table or a plot in the list of exports."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Shared:
-    """How a table or a plot is listed among what can be exported.
+    """The entry of a table or a plot in the list of exports.
 
     Attributes
     ----------
     key : str
-        For the names of its files; "" for what is not listed.
+        Part of the names of its files; "" for a table or plot that is not listed.
     label : str
-        What it is called.
+        Name of the table or plot for the user.
     about : str
-        A sentence on what is in it; of a table.
+        A sentence on the contents of a table.
     compares : bool
-        Whether it shows several runs rather than only the shown one.
+        Whether several runs are shown, and not only the shown run.
     always : bool
-        Whether it is listed although it is hidden.
+        Whether the table or plot is listed even while it is hidden.
     """
 
     key: str

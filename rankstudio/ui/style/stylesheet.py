@@ -1,4 +1,4 @@
-"""The window's style sheet, written from the theme's colours.
+"""The window's style sheet, made from the theme's colors.
 
 Widgets opt into a variant with the dynamic property ``role``::
 
@@ -282,7 +282,7 @@ QAbstractScrollArea::corner { background: transparent; border: none; }
 """)
 
 
-# What grows with the text: letters, and what is high enough to hold a line of them.
+# Properties that are scaled with the text: font sizes, and heights from 18 pixels, which hold a line of text.
 _WITH_TEXT = re.compile(r"(font-size|(?:min-|max-|\b)height): (1[89]|[2-9]\d|(?<=font-size: )\d+)px")
 
 
@@ -293,10 +293,10 @@ def style_sheet(colors: Colors, images: Mapping[str, str]) -> str:
     ----------
     colors : Colors
     images : mapping of str to str
-        Paths of the small pictures that style sheets can only take from files: ``chevron``,
+        Paths of small pictures, which style sheets can only load from files: ``chevron``,
         ``chevron_faint``, ``chevron_up``, ``chevron_right``, ``check``, ``check_text``.
     """
     roles = {name: getattr(colors, name) for name in colors.__dataclass_fields__ if name != "dark"}
-    words = {**roles, **images, "small": str(SMALL)}
-    sheet = "".join(part.substitute(words) for part in (_BASE, _BUTTONS, _FIELDS, _VIEWS))
+    placeholders = {**roles, **images, "small": str(SMALL)}
+    sheet = "".join(part.substitute(placeholders) for part in (_BASE, _BUTTONS, _FIELDS, _VIEWS))
     return _WITH_TEXT.sub(lambda match: f"{match[1]}: {scaled(int(match[2]))}px", sheet)

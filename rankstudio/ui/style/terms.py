@@ -1,4 +1,4 @@
-"""Terms of the glossary: labels that underline one, explain it and open the guide there."""
+"""Labels that underline a term of the glossary, explain it in a tooltip, and open the guide at the term."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from rankstudio.engine.support.resources import guide
 from rankstudio.ui.language import tr
 
 _PAGE = "glossary.md"
-_SEE = re.compile(r" \(\[[^]]*\]\([^)]*\)\)")  # a link to more, which a tooltip cannot follow
-_DASHES = [1.0, 2.0]  # in pixels: on, off
+_SEE = re.compile(r" \(\[[^]]*\]\([^)]*\)\)")  # a link in parentheses, which does not work in a tooltip
+_DASHES = [1.0, 2.0]  # lengths of dots and gaps in pixels
 _OPACITY = 0.7
 _BELOW = 2  # pixels between the baseline and the underline
 _OPENING = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space)
@@ -32,28 +32,29 @@ class GuideOpener(Protocol):
 
 
 def slug(heading: str) -> str:
-    """Return a heading as a link names it: "Who does the work" is "who-does-the-work" there."""
+    """Return the fragment of a heading in links: "who-does-the-work" for "Who does the work"."""
     letters = "".join(letter for letter in heading.lower() if letter.isalnum() or letter in " -_")
     return letters.strip().replace(" ", "-")
 
 
 @cache
 def glossary() -> dict[str, str]:
-    """Return the meanings of the terms of the shipped glossary, in the guide's language; {} without it."""
+    """Return the meanings of the glossary's terms, in the language of the guide; {} without a glossary."""
     try:
         lines = guide(_PAGE).read_text(encoding="utf-8").splitlines()
     except OSError:
         return {}
-    rows = [line.strip().strip("|").split("|", 1) for line in lines if line.startswith("|")]
-    below = rows[2:]  # the head and the rule under it
-    return {row[0].strip(): _SEE.sub("", row[1]).strip() for row in below if len(row) > 1}
+    table_rows = [line.strip().strip("|").split("|", 1) for line in lines if line.startswith("|")]
+    n_header_rows = 2  # the header and the rule below it
+    entries = [row for row in table_rows[n_header_rows:] if len(row) > 1]
+    return {term.strip(): _SEE.sub("", meaning).strip() for term, meaning in entries}
 
 
 class TermLabel(QLabel):
-    """A label that may hold a term of the glossary, underlined with dots.
+    """A label that may contain a term of the glossary, underlined with dots.
 
-    Hovering over the term explains it. A click opens the guide there, and so do Enter, the space bar and F1:
-    with the focus on the label, or for F1 on the field that it names.
+    The tooltip of the term explains it. A click on the term opens the guide at it. So do Enter, the space bar
+    and F1 while the label has the focus, and F1 while the field of the label has the focus.
     """
 
     def __init__(self) -> None:
@@ -61,32 +62,31 @@ class TermLabel(QLabel):
         self._term = self._word = ""
 
     def set_term(self, term: str, word: str = "") -> None:
-        """Link a term.
+        """Underline a term.
 
         Parameters
         ----------
         term : str
-            As in the first column of the glossary; "" for none, and one that is not there is ignored.
+            Term in the first column of the glossary; "" for none. A term that is not there is ignored.
         word : str
-            What stands for it in the text, in the language of the window; by default the whole text. Nothing
-            is underlined while the text does not contain it.
+            Word for the term in the label's text, in the language of the window; by default the whole text.
+            Nothing is underlined while the text does not contain the word.
         """
         self._term = term if term in glossary() else ""
         self._word = word
         self.setMouseTracking(bool(self._term))
-        if (
-            self._term
-        ):  # not by `event`, or every event of all labels, thousands in a window, costs Python's time
+        if self._term:
+            # Overriding `event` instead would call Python for every event of all the labels of a window.
             self.installEventFilter(self)
         self.follow_text()
         self.update()
 
     def term(self) -> str:
-        """Return the term that is underlined; "" for none."""
+        """Return the underlined term; "" for none."""
         return self._term if self._term and self._word.lower() in self.text().lower() else ""
 
     def place(self) -> str:
-        """Return where the guide explains the term; "" for none."""
+        """Return the address in the guide that explains the term: "glossary.md#fold"; "" for no term."""
         return f"{_PAGE}#{slug(self.term())}" if self.term() else ""
 
     def shown_text(self) -> str:
@@ -100,7 +100,7 @@ class TermLabel(QLabel):
             self.follow_text()
 
     def follow_text(self) -> None:
-        """Describe the term to screen readers, and let Tab reach it where no field is named by the label."""
+        """Describe the term for screen readers, and let Tab stop at a label that has a term and no field."""
         term = self.term()
         self.setAccessibleDescription(f"{term}: {glossary()[term]}" if term else "")
         takes_focus = bool(term) and self.buddy() is None
@@ -109,7 +109,7 @@ class TermLabel(QLabel):
             self.unsetCursor()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Explain the term in the tooltip, below what else that says."""
+        """Show the explanation of the term under the mouse as a tooltip."""
         if watched is not self or event.type() != QEvent.Type.ToolTip:
             return super().eventFilter(watched, event)
         help_event = cast(QHelpEvent, event)
@@ -119,7 +119,7 @@ class TermLabel(QLabel):
         return is_on_word
 
     def explanation(self) -> str:
-        """Return the tooltip of the term, as rich text."""
+        """Return the tooltip of the term as rich text: the label's own tooltip, then the explanation."""
         term = self.term()
         tip = self.toolTip()
         if tip and not Text.mightBeRichText(tip):
@@ -133,7 +133,7 @@ class TermLabel(QLabel):
         )
 
     def word_rect(self) -> QRect:
-        """Return where the term stands in the label; empty where it cannot be seen."""
+        """Return the rectangle of the term in the label; an empty one if the term is not visible."""
         if not self._term or self.wordWrap():
             return QRect()
         text = self.shown_text()
@@ -153,18 +153,18 @@ class TermLabel(QLabel):
         self.underline()
 
     def underline(self) -> None:
-        """Draw dots below the term; a line in the accent colour where it has the focus."""
+        """Draw dots below the term, or a line in the accent color if the label has the focus."""
         rect = self.word_rect()
         if rect.isEmpty():
             return
-        focused = self.hasFocus()
-        role = QPalette.ColorRole.Link if focused else self.foregroundRole()
+        has_focus = self.hasFocus()
+        role = QPalette.ColorRole.Link if has_focus else self.foregroundRole()
         color = QColor(self.palette().color(role))
-        if not focused:
+        if not has_focus:
             color.setAlphaF(_OPACITY * color.alphaF())
         pen = QPen(color, 1)
         pen.setCapStyle(Qt.PenCapStyle.FlatCap)
-        if not focused:
+        if not has_focus:
             pen.setDashPattern(_DASHES)
         painter = QPainter(self)
         painter.setPen(pen)
@@ -172,7 +172,7 @@ class TermLabel(QLabel):
         painter.drawLine(rect.left(), y, rect.right(), y)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Show by the cursor what a click opens."""
+        """Show a pointing hand over the term."""
         if self.word_rect().contains(event.position().toPoint()):
             self.setCursor(Qt.CursorShape.PointingHandCursor)
         else:
@@ -180,19 +180,19 @@ class TermLabel(QLabel):
         super().mouseMoveEvent(event)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Take a press on the term, to open the guide when it is released."""
+        """Keep a press on the term from the base class; the guide opens when the button is released."""
         if not self._opens(event):
             super().mousePressEvent(event)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Open the guide."""
+        """Open the guide if the button is released on the term."""
         if self._opens(event):
             self._open()
         else:
             super().mouseReleaseEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Open the guide."""
+        """Open the guide on Enter or the space bar."""
         if self.term() and event.key() in _OPENING:
             self._open()
         else:
@@ -204,7 +204,7 @@ class TermLabel(QLabel):
         return is_left and self.word_rect().contains(event.position().toPoint())
 
     def _open(self) -> None:
-        """Have the window open the guide; that of a panel may be another one, whose parent it is."""
+        """Have the next parent that can open the guide do so; a panel may be in a window of its own."""
         widget: QWidget | None = self
         while widget is not None and not isinstance(widget, GuideOpener):
             widget = widget.parentWidget()
@@ -213,10 +213,10 @@ class TermLabel(QLabel):
 
 
 def place_of(widget: QWidget) -> str:
-    """Return where the guide explains a label's term, or that of the label of a field; "" for neither."""
+    """Return the guide's address of the term of a label, or of a field's label; "" for no term."""
     if isinstance(widget, TermLabel):
         return widget.place()
     parent = widget.parentWidget()
     siblings = parent.children() if parent is not None else ()
-    named = (label for label in siblings if isinstance(label, TermLabel) and label.buddy() is widget)
-    return next((label.place() for label in named), "")
+    labels = (label for label in siblings if isinstance(label, TermLabel) and label.buddy() is widget)
+    return next((label.place() for label in labels), "")

@@ -1,7 +1,8 @@
-"""The theme: which colours are in force, and how the whole application takes them on.
+"""The theme: the present colors and text size, and how they are applied to the whole application.
 
-The palette is ours (Fusion, a QPalette and a style sheet) because ``QStyleHints.setColorScheme`` does nothing
-where no desktop answers: offscreen, and on a bare X server. What draws itself listens to `Theme.changed`.
+The theme sets its own palette (Fusion, a QPalette and a style sheet), because ``QStyleHints.setColorScheme``
+has no effect without a desktop: offscreen, and on a bare X server. Widgets that draw themselves listen to
+`Theme.changed`.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from rankstudio.ui.style.stylesheet import style_sheet
 
 Mode = Literal["system", "light", "dark"]
 
-# The pictures that the style sheet refers to: name there, icon, colour role, size.
+# The pictures of the style sheet: name there, icon and color role.
 _STYLE_IMAGES = (
     ("chevron", "chevron-down", "muted"),
     ("chevron_faint", "chevron-down", "faint"),
@@ -39,42 +40,41 @@ _STYLE_IMAGES = (
 
 
 _POLISHED = Qt.WidgetAttribute.WA_WState_Polished
-_NO_STYLE_EVENTS = (
-    Qt.WidgetAttribute.WA_SetStyle
-)  # Qt tells a widget with it of no change of the application's style
+# Qt sends a widget with this attribute no event when the style of the application changes.
+_NO_STYLE_EVENTS = Qt.WidgetAttribute.WA_SetStyle
 
 PER_TURN = 40
-"""Widgets, and icons, that are styled in one turn of the event loop: about 20 ms of a slow computer."""
+"""Widgets, or icons, that are styled in one turn of the event loop: about 20 ms on a slow computer."""
 
 
 _T = TypeVar("_T")
 
 
 class Restyled(Protocol):
-    """An icon that is drawn in other colours."""
+    """An icon that can be drawn again in other colors."""
 
     def apply(self) -> None:
-        """Draw it in the present ones."""
+        """Draw the icon in the present colors."""
 
 
 class Theme(QObject):
-    """The colours in force; created once by the application and handed to whatever draws.
+    """The present colors and text size of the application, which has one theme for all widgets.
 
     Parameters
     ----------
     mode : {"system", "light", "dark"}
-        ``system`` follows the desktop where it tells, and is light where it does not.
+        ``system`` follows the desktop, and is light if the desktop has no color scheme.
     text_size : int
-        Of ordinary text, in logical pixels.
+        Size of ordinary text in logical pixels.
 
     Attributes
     ----------
     changed : Signal()
-        After colours or size of the text have changed; for whatever draws itself. Widgets that Qt styles
-        follow, some in each turn of the event loop.
+        The colors or the text size have changed: emitted for widgets that draw themselves. Widgets that Qt
+        styles are styled afterwards, some in each turn of the event loop.
     restyled : Signal()
-        After widgets have taken the present style on: those that are seen, and later the other ones. For
-        whatever measures a widget.
+        Widgets have got the present style: emitted for code that measures widgets, once after the visible
+        widgets are styled, and once after all are.
     """
 
     changed = Signal()
@@ -87,34 +87,33 @@ class Theme(QObject):
         self._app: QApplication | None = None
         self._folder = QTemporaryDir()
         self._icons: WeakSet[Restyled] = WeakSet()
-        self._late: dict[
-            QWidget, bool
-        ] = {}  # who waits for the sheet, parents first; whether with an old one
-        self._unseen: dict[QWidget, None] = {}  # pages of windows being built that have not been shown yet
-        self._jobs: deque[Callable[[], None]] = deque()  # for the turns until all that is seen is styled
-        self._held: list[QWidget] = []  # windows that are drawn again when it is
-        self._next = QTimer(self)
-        self._next.setSingleShot(True)
-        self._next.timeout.connect(self._turn)
+        # Widgets that wait for the present style sheet, parents first, each with whether it has an old one.
+        self._unstyled: dict[QWidget, bool] = {}
+        self._pages_to_style: dict[QWidget, None] = {}  # pages of a window being built that are not shown yet
+        self._jobs: deque[Callable[[], None]] = deque()  # of later turns, for visible widgets
+        self._frozen_windows: list[QWidget] = []  # windows that are not drawn until then
+        self._turn_timer = QTimer(self)
+        self._turn_timer.setSingleShot(True)
+        self._turn_timer.timeout.connect(self._turn)
         self._colors = self._resolve()
 
     @property
     def mode(self) -> Mode:
-        """The mode that was asked for: system, light or dark."""
+        """The chosen mode: system, light or dark."""
         return self._mode
 
     @property
     def colors(self) -> Colors:
-        """The colours in force."""
+        """The present colors."""
         return self._colors
 
     @property
     def dark(self) -> bool:
-        """Whether the dark colours are in force."""
+        """Whether the present colors are dark."""
         return self._colors.dark
 
     def set_mode(self, mode: Mode) -> None:
-        """Ask for light, dark or the system's choice."""
+        """Choose light, dark, or the system's colors."""
         self._mode = mode
         self._follow()
 
@@ -124,14 +123,14 @@ class Theme(QObject):
         return self._text_size
 
     def set_text_size(self, size: int) -> None:
-        """Make all text larger or smaller; what is beyond `fonts.SIZES` ends there."""
+        """Change the size of all text; sizes outside of `fonts.SIZES` are clipped."""
         size = min(max(size, fonts.SIZES[0]), fonts.SIZES[-1])
         if size != self._text_size:
             self._text_size = size
             self._restyle()
 
     def apply(self, app: QApplication) -> None:
-        """Make the application look like this theme, now and whenever the theme changes."""
+        """Apply the theme to the application, now and whenever the theme changes."""
         self._app = app
         app.setStyle(QStyleFactory.create("Fusion"))
         app.styleHints().colorSchemeChanged.connect(self._follow)
@@ -141,16 +140,16 @@ class Theme(QObject):
 
     @contextmanager
     def building(self) -> Iterator[None]:
-        """Take the style sheet away while a window is built.
+        """Remove the style sheet while a window is built, and set it again at the end.
 
-        Qt resolves a sheet for a widget and all that is inside whenever a layout takes it up: for what is
-        deep inside, once a level. Put on at the end it takes a third of the time, and pages that are not
-        seen wait for it until they are: three quarters of the widgets.
+        Qt resolves a style sheet for a widget and all widgets inside whenever the widget is added to a layout,
+        and so several times for deeply nested widgets. Setting the sheet at the end takes a third of the time.
+        Pages of `style_later`, with three quarters of all widgets, are only styled when they are shown.
         """
         sheet = self._app.styleSheet() if self._app else ""
-        self._unseen.clear()  # of what was built without this
-        self._late = {
-            widget: has_old_sheet for widget, has_old_sheet in self._late.items() if isValid(widget)
+        self._pages_to_style.clear()  # pages of windows that were built without this context
+        self._unstyled = {
+            widget: has_old_sheet for widget, has_old_sheet in self._unstyled.items() if isValid(widget)
         }
         if self._app:
             self._app.setStyleSheet("")
@@ -158,89 +157,90 @@ class Theme(QObject):
             yield
         finally:
             if self._app:
-                pages = filter(isValid, self._unseen)
+                pages = filter(isValid, self._pages_to_style)
                 unstyled = [widget for page in pages for widget in (page, *page.findChildren(QWidget))]
                 with _without_style_events(unstyled):
                     self._app.setStyleSheet(sheet)
-                self._late |= dict.fromkeys(unstyled, False)
-            self._unseen.clear()
+                self._unstyled |= dict.fromkeys(unstyled, False)
+            self._pages_to_style.clear()
 
     @property
     def waits(self) -> bool:
-        """Whether widgets have not taken on the present style yet."""
-        return bool(self._jobs or self._late)
+        """Whether some widgets do not have the present style yet."""
+        return bool(self._jobs or self._unstyled)
 
     def finish(self) -> None:
-        """Style at once what waits for a turn of the event loop."""
+        """Style all widgets at once that would be styled in later turns of the event loop."""
         while self.waits:
             self._turn()
 
     def style_later(self, page: QWidget) -> None:
-        """Let a page of what is being built wait for `style_page`."""
-        self._unseen[page] = None
+        """Do not style a page of a window that is being built before `style_page` is called for it."""
+        self._pages_to_style[page] = None
 
     def style_page(self, page: QWidget) -> None:
-        """Style at once a page that is going to be seen."""
-        self._unseen.pop(page, None)
-        self._style([widget for widget in (page, *page.findChildren(QWidget)) if widget in self._late])
+        """Style a page at once that is about to be shown."""
+        self._pages_to_style.pop(page, None)
+        self._style([widget for widget in (page, *page.findChildren(QWidget)) if widget in self._unstyled])
 
     def add_icon(self, icon: Restyled) -> None:
-        """Have an icon drawn again whenever the theme changes, for as long as it lives."""
+        """Have an icon drawn again whenever the theme changes, as long as the icon lives."""
         self._icons.add(icon)
 
     def drop_icon(self, icon: Restyled) -> None:
-        """Forget an icon that another one replaces."""
+        """Forget an icon that was replaced by another one."""
         self._icons.discard(icon)
 
     @Slot()
     def _turn(self) -> None:
-        """Do the work of one turn of the event loop, and go on in the next one."""
+        """Do the work of one turn: the next job, or after all jobs the next hidden widgets."""
         if self._jobs:
-            self._jobs.popleft()()
-        elif self._late:
-            self._style(list(islice(self._late, PER_TURN)))
-            if not self._late:
+            job = self._jobs.popleft()
+            job()
+        elif self._unstyled:
+            self._style(list(islice(self._unstyled, PER_TURN)))
+            if not self._unstyled:
                 self.restyled.emit()
         if self.waits:
-            self._next.start(0)
+            self._turn_timer.start(0)
         else:
-            self._next.stop()
+            self._turn_timer.stop()
 
     def _style(self, widgets: Iterable[QWidget]) -> None:
-        """Let widgets take on the present sheet, parents first."""
+        """Style widgets by the present style sheet, parents first."""
         for widget in widgets:
-            has_old_sheet = self._late.pop(widget, None)
+            has_old_sheet = self._unstyled.pop(widget, None)
             if has_old_sheet is not None and isValid(widget):
                 style = widget.style()
                 if has_old_sheet:
-                    style.unpolish(widget)  # forgets the rules of the sheet before
+                    style.unpolish(widget)  # removes the rules of the old sheet
                 style.polish(widget)
                 QApplication.sendEvent(widget, QEvent(QEvent.Type.StyleChange))
                 widget.setAttribute(_POLISHED, True)
 
     @Slot()
     def _fit_icons(self) -> None:
-        """Draw all icons again, for a screen whose pixels may be smaller."""
+        """Draw all icons again, for a new screen, which may have another pixel ratio."""
         self._draw_icons(list(self._icons))
 
     def _draw_icons(self, icons: Iterable[Restyled]) -> None:
         for icon in icons:
-            if icon in self._icons and isValid(icon):  # no other one has taken its place since
+            if icon in self._icons and isValid(icon):  # it may have been replaced or deleted since
                 icon.apply()
 
-    def _show(self) -> None:
-        """Draw the windows again: all that is seen has its style."""
-        windows = self._held
-        self._held = []
+    def _unfreeze_windows(self) -> None:
+        """Draw the windows again, after all visible widgets are styled."""
+        windows = self._frozen_windows
+        self._frozen_windows = []
         for window in filter(isValid, windows):
             window.setUpdatesEnabled(True)
-            # Qt drops a request to draw that comes while updates are off, and believes it under way from
-            # then on: what is only updated stays as it was until the next click.
+            # Qt drops a request to draw that comes while updates are disabled, and takes it for pending from
+            # then on. After a mere update(), the window would not be drawn until the next click.
             window.repaint()
 
     @Slot()
     def _follow(self) -> None:
-        """Take on the colours that the mode and the desktop now ask for."""
+        """Change to the colors of the mode and the desktop's present color scheme."""
         colors = self._resolve()
         if colors is self._colors:
             return
@@ -248,46 +248,47 @@ class Theme(QObject):
         self._restyle()
 
     def _resolve(self) -> Colors:
-        """Return the colours that the mode stands for at this moment."""
+        """Return the colors of the mode; for "system", those of the desktop's present color scheme."""
         if self._mode != "system":
             return DARK if self._mode == "dark" else LIGHT
         hints = QGuiApplication.styleHints() if QGuiApplication.instance() else None
-        dark = hints is not None and hints.colorScheme() == Qt.ColorScheme.Dark
-        return DARK if dark else LIGHT
+        is_dark = hints is not None and hints.colorScheme() == Qt.ColorScheme.Dark
+        return DARK if is_dark else LIGHT
 
     def _restyle(self) -> None:
-        """Take on other colours or another size of the text: visible widgets first, some in each turn.
+        """Apply other colors or another text size: to visible widgets first, some in each turn.
 
-        Qt gives a sheet to all widgets of the process at once, which takes a second for a window of 1,500.
-        Few of them are seen. Until those are styled the windows keep their picture.
+        Qt would apply a style sheet to all widgets of the process at once, which takes a second for a window
+        of 1,500 widgets, few of which are visible. The windows are not drawn until all visible widgets are
+        styled.
         """
         visible = self._exchange_sheet(self._app) if self._app is not None else []
         self.changed.emit()
         jobs: list[Callable[[], None]] = [partial(self._style, part) for part in _widgets_by_turn(visible)]
         jobs += [partial(self._draw_icons, part) for part in _widgets_by_turn(list(self._icons))]
-        self._jobs = deque([*jobs, self.restyled.emit, self._show])
+        self._jobs = deque([*jobs, self.restyled.emit, self._unfreeze_windows])
         if len(visible) <= PER_TURN:
             while self._jobs:
-                self._jobs.popleft()()
+                job = self._jobs.popleft()
+                job()
         else:
             windows = [widget for widget in QApplication.topLevelWidgets() if widget.isVisible()]
-            self._held += [window for window in windows if window.updatesEnabled()]
+            self._frozen_windows += [window for window in windows if window.updatesEnabled()]
             for window in windows:
                 window.setUpdatesEnabled(False)
         if self.waits:
-            self._next.start(0)
+            self._turn_timer.start(0)
 
     def _exchange_sheet(self, app: QApplication) -> list[QWidget]:
-        """Exchange the sheet, and let all widgets that have it wait; return those of them that are seen."""
-        _set_attribute(
-            filter(isValid, self._late), _POLISHED, True
-        )  # what still waits since the change before
+        """Exchange the style sheet, mark all styled widgets as unstyled, and return the visible of these."""
+        # Widgets that still wait since the last change count as styled, so that they are marked again.
+        _set_attribute(filter(isValid, self._unstyled), _POLISHED, True)
         widgets = _all_widgets(app)
         polished = [widget for widget in widgets if widget.testAttribute(_POLISHED)]
         visible = [widget for widget in polished if widget.isVisible()]
-        self._late = dict.fromkeys([*visible, *polished], True)
-        # To exchange a sheet, Qt takes five times as long as to take one away and to put another one on. Of
-        # the moment between the two no widget needs to know.
+        self._unstyled = dict.fromkeys([*visible, *polished], True)
+        # Qt takes five times as long to exchange a style sheet as to remove one and to set another one.
+        # Widgets get no events of the two changes.
         with _without_style_events(widgets):
             app.setStyleSheet("")
             font = fonts.font()
@@ -298,33 +299,33 @@ class Theme(QObject):
         return visible
 
     def _write_images(self) -> dict[str, str]:
-        """Write the style sheet's pictures in the present colours; return their paths.
+        """Write the style sheet's pictures in the present colors, and return their paths by name.
 
-        Qt keeps pictures by path, so each ground has its own files.
+        Qt caches pictures by their paths, so that dark and light pictures need different files.
         """
-        ground = "dark" if self.dark else "light"
+        shade = "dark" if self.dark else "light"
         paths = {}
         for name, drawing, role in _STYLE_IMAGES:
-            path = Path(self._folder.path()) / f"{name}-{ground}.svg"
+            path = Path(self._folder.path()) / f"{name}-{shade}.svg"
             path.write_bytes(svg(drawing, self._colors.role(role)))
             paths[name] = path.as_posix()
         return paths
 
 
 def _widgets_by_turn(items: Sequence[_T]) -> list[Sequence[_T]]:
-    """Return the items for each of several turns."""
+    """Divide widgets or icons into parts, one for each turn of the event loop."""
     return [items[start : start + PER_TURN] for start in range(0, len(items), PER_TURN)]
 
 
 def _all_widgets(app: QApplication) -> list[QWidget]:
     """Return the widgets of all windows, parents first."""
     roots = [widget for widget in app.topLevelWidgets() if widget.parentWidget() is None]
-    return [inside for root in roots for inside in (root, *root.findChildren(QWidget))]
+    return [widget for root in roots for widget in (root, *root.findChildren(QWidget))]
 
 
 @contextmanager
 def _without_style_events(widgets: Sequence[QWidget]) -> Iterator[None]:
-    """Keep a change of the application's style from widgets, which then count as not styled yet."""
+    """Keep events of a change of the application's style from widgets, and mark the widgets as unstyled."""
     listeners = [widget for widget in widgets if not widget.testAttribute(_NO_STYLE_EVENTS)]
     _set_attribute(listeners, _NO_STYLE_EVENTS, True)
     _set_attribute(widgets, _POLISHED, False)
@@ -338,7 +339,7 @@ def _set_attribute(widgets: Iterable[QWidget], attribute: Qt.WidgetAttribute, va
 
 
 def palette(colors: Colors) -> QPalette:
-    """Return the colours as a QPalette, for whatever the style sheet does not reach."""
+    """Return the colors as a QPalette, for all parts of widgets that the style sheet does not define."""
     new_palette = QPalette()
     role = QPalette.ColorRole
     active = {
