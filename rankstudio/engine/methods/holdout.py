@@ -321,7 +321,7 @@ class HeldOutPredictor:
         return self._with_outputs_last(out)
 
     def all_pairs(self) -> Floats:
-        """Predict every document by the model trained without it and one other.
+        """Predict every document by the models trained without this document and one other.
 
         Returns
         -------

@@ -71,7 +71,7 @@ class _Weighing(Selector):
         """Yield FSMRank's absolute weights, and the part of each query in them.
 
         The weights without a query are estimated by one Newton step on the objective of the other queries.
-        Similarities and importances stay as they are, and features with weight 0 keep it.
+        Similarities and importances stay as they are, and features with weight 0 keep weight 0.
         """
         from rankstudio.engine.methods.selection.query_parts import pair_slopes  # noqa: PLC0415 - numba
 

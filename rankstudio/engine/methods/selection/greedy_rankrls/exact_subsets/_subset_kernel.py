@@ -383,12 +383,11 @@ def _judge(chosen: Ints, t: int, totals: Totals, task: Task, output: Found) -> N
 
     Without a reference, a set qualifies if it is the best so far; with one, if it is not significantly worse.
     """
-    # numbers[0] is λ, [5] the tie, [6] the deviations.
     numbers, n_queries, reference, space, by_query = task
+    regularization, _, _, _, _, tie, n_deviations = numbers
     sets, values, counts = output
-    error = _left_out_error(chosen, t, totals, numbers[0], space, by_query)
+    error = _left_out_error(chosen, t, totals, regularization, space, by_query)
     sorted_columns = np.empty(t, np.int64)
-    tie = numbers[5]
     row = 0
     deviation = 0.0
     for a in range(t):  # in ascending order; NumPy's sort takes a second to compile
@@ -405,7 +404,7 @@ def _judge(chosen: Ints, t: int, totals: Totals, task: Task, output: Found) -> N
         counts[0] = 0
     else:
         difference, deviation = _deviation(by_query, reference, n_queries)
-        if difference > numbers[6] * deviation + tie:
+        if difference > n_deviations * deviation + tie:
             return
         row = counts[0]
         if row == sets.shape[0]:
@@ -421,12 +420,13 @@ def _judge(chosen: Ints, t: int, totals: Totals, task: Task, output: Found) -> N
 @fused_subroutine
 def _limit(task: Task, output: Found) -> float:
     """Return the training error up to which a set is evaluated."""
-    # numbers[3] is the limit, [4] the slack, [5] the tie.
     numbers, _, reference, _, _ = task
-    limit: float = numbers[3]
-    if reference.shape[0] == 0 and output[2][0] > 0:
-        limit = min(limit, output[1][0, 0] + numbers[5])
-    return limit + numbers[4]
+    _, _, _, greatest_criterion, slack, tie, _ = numbers
+    _, values, counts = output
+    limit: float = greatest_criterion
+    if reference.shape[0] == 0 and counts[0] > 0:
+        limit = min(limit, values[0, 0] + tie)
+    return limit + slack
 
 
 @fused_subroutine
@@ -513,13 +513,14 @@ def search(
     """
     total = totals[0]
     prices = totals[3]
+    regularization, ridge, budget, _, _, _, _ = numbers
     n = total.shape[0] - 1
     items = starts.shape[0] - 1
     n_wanted = size - forced.shape[0]
     max_columns = output[0].shape[1]
     space = np.empty((max_columns, max_columns, BLOCK)), np.empty((max_columns, BLOCK))
     task = numbers, n_queries, reference, space, np.empty((totals[1].shape[0], BLOCK))
-    prefix = _empty_prefix(max_columns, total, numbers[0])
+    prefix = _empty_prefix(max_columns, total, regularization)
     work = np.empty((5 + max_columns, max(n, max_columns + 1)))
     chosen = np.empty(max_columns + 1, np.int64)
     greatest = np.empty(size + 2)
@@ -531,11 +532,11 @@ def search(
         ends[0] = _append_item(item, 0, ends[0], chosen, starts, total, prefix, work)
         spent[0] += prices[item]
         chosen_items[0] = item + 1
-    if n_wanted == 0 and spent[0] <= numbers[2]:
+    if n_wanted == 0 and spent[0] <= budget:
         _judge(chosen, ends[0], totals, task, output)
     matrices = np.empty((max(1, n_wanted - 1), n + 1, n + 1))
     if n_wanted >= 3:
-        _begin_bound(forced, chosen_items[0], total, starts, numbers[1], matrices[0])
+        _begin_bound(forced, chosen_items[0], total, starts, ridge, matrices[0])
     # Depth-first: chosen_items[depth] is the next item to try at a depth, matrices[depth] its swept matrix.
     # Bounds are only computed with three or more items to choose; the last item is chosen by _judge_last.
     depth = 0 if n_wanted > 0 else -1
@@ -547,7 +548,7 @@ def search(
         if within and n_left >= 3:
             within = _bound(matrices[depth], item, n_left, starts, greatest) <= _limit(task, output)
         if within and n_left > 1:
-            if spent[depth] + prices[item] <= numbers[2]:
+            if spent[depth] + prices[item] <= budget:
                 ends[depth + 1] = _append_item(item, starts[item], t, chosen, starts, total, prefix, work)
                 spent[depth + 1] = spent[depth] + prices[item]
                 depth += 1
