@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -104,9 +104,9 @@ class PairwiseLeastSquares(PreferenceLearner):
     The class has the parameters of this loss.
     """
 
-    cost: str = "magnitude"
+    cost: Literal["magnitude", "unit", "inverse"] = "magnitude"
     ties: bool | None = None
-    weighting: str = "size"
+    weighting: Literal["size", "pairs", "none"] = "size"
 
     def pair_cost(self) -> PairCost:
         """Return the loss.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -81,7 +81,7 @@ class AdaRank(LinearRanker):
     measure: str = "NDCG@10"
     _: KW_ONLY
     n_rounds: int = 100
-    direction: str = "both"
+    direction: Literal["both", "descending"] = "both"
     convention: str = DEFAULT
     repeats: bool = False
 

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -403,13 +403,13 @@ class KernelMapped(Estimator):
     Some of the documents are basis vectors.
     """
 
-    kernel: str | KernelFunction = "rbf"
+    kernel: Literal["rbf", "poly", "linear"] | KernelFunction = "rbf"
     _: KW_ONLY
     gamma: float = 2.0**-6
     degree: int = 3
     coef0: float = 1.0
     n_basis: int | None = None
-    basis: str = "uniform"
+    basis: Literal["uniform", "per_query"] = "uniform"
     seed: int = 0
 
     basis_: Ints = field(init=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -164,7 +164,7 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
     solver: str = "auto"
     tol: float = 1e-15
     max_iter: int = 100_000
-    pairs: str = "query"
+    pairs: Literal["query", "all", "pointwise"] = "query"
 
     @property
     def _gradients(self) -> ConjugateGradients:

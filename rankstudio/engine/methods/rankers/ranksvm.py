@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import KW_ONLY, dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
@@ -115,12 +115,12 @@ class RankSVM(ConvergingRanker, PreferenceLearner, KernelMapped):
 
     C: float = 1.0
     _: KW_ONLY
-    loss: str = "squared_hinge"
-    weighting: str = "none"
-    solver: str = "auto"
+    loss: Literal["squared_hinge", "hinge"] = "squared_hinge"
+    weighting: Literal["size", "pairs", "none"] = "none"
+    solver: Literal["auto", "newton", "bundle"] = "auto"
     tol: float = 1e-6
     max_iter: int = 1000
-    kernel: str | KernelFunction = field(default="linear", kw_only=True)
+    kernel: Literal["linear", "rbf", "poly"] | KernelFunction = field(default="linear", kw_only=True)
 
     def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
         return sums_need(shape, PAIRS) if self.kernel == "linear" else kernel_need(shape, self.n_basis)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass, field, replace
-from typing import Self
+from typing import Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -113,8 +113,8 @@ class ExpectedDivergence(ScoredSelector):
     divergence_: Floats = field(init=False)
 
     _: KW_ONLY
-    density: str = "normalised"
-    kde: str = "fast"
+    density: Literal["normalised", "released"] = "normalised"
+    kde: Literal["fast", "exact"] = "fast"
     convention: str = DEFAULT
 
     def fit(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -59,8 +59,8 @@ class _Weighing(Selector):
 
     lambda1: float = 0.1
     lambda2: float = 1e-4
-    importance: str | OwnValues = "pearson"
-    similarity: str | OwnValues = "pearson"
+    importance: Literal["pearson", "ndcg", "map", "none"] | OwnValues = "pearson"
+    similarity: Literal["pearson", "kendall", "none"] | OwnValues = "pearson"
     project: bool = False
     tol: float = 1e-10
     max_iter: int = 400
@@ -200,7 +200,7 @@ class FSMRank(_Weighing):
     objective_: float = field(init=False)
 
     _: KW_ONLY
-    solver: str = "nesterov"
+    solver: Literal["nesterov", "subgradient"] = "nesterov"
 
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
         return self.max_iter

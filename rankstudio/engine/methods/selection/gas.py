@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass, field
+from typing import Literal
 
 import numpy as np
 
@@ -96,11 +97,11 @@ class GAS(PathSelector):
         return whole_need(shape, 2.0)
 
     _: KW_ONLY
-    importance: str | OwnValues = "map"
+    importance: Literal["map", "ndcg@10", "loss"] | OwnValues = "map"
     c: float = 0.1
     convention: str = DEFAULT
     regularization: float = 1.0
-    similarity: str | OwnValues = "kendall"
+    similarity: Literal["kendall", "pearson"] | OwnValues = "kendall"
 
     def weights(self, data: TrainingData) -> Waiting[tuple[Floats, Floats]]:
         """Return the importance of each feature, w, and its better direction, each of shape (n,)."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
+from typing import Literal
 
 import numpy as np
 
@@ -71,7 +72,7 @@ class L1Path(PathSelector):
     lasso_coefs_: Floats = field(init=False)
 
     _: KW_ONLY
-    scaling: str = "unit"
+    scaling: Literal["unit", "none"] = "unit"
     regularization: float = 1.0
 
     def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import KW_ONLY, dataclass, field
+from typing import Literal
 
 import numpy as np
 
@@ -76,9 +77,9 @@ class RecursiveElimination(PathSelector):
     ranking_: Ints = field(init=False)
 
     _: KW_ONLY
-    importance: str = "weight"
+    importance: Literal["weight", "scaled"] = "weight"
     regularization: float = 1.0
-    ranker: str = "rankrls"
+    ranker: Literal["rankrls", "ranksvm"] = "rankrls"
     C: float = 0.01
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, field
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -76,7 +76,7 @@ class SingleFeatureRanking(ScoredSelector):
 
     _: KW_ONLY
     measure: str = "NDCG@10"
-    direction: str = "best"
+    direction: Literal["best", "descending"] = "best"
     convention: str = DEFAULT
 
     def order_features(self, data: TrainingData, k: int) -> Waiting[Ordering]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -177,16 +177,16 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     _: KW_ONLY
     pinned: Sequence[int] = ()
     banned: Sequence[int] = ()
-    algorithm: str = "auto"
-    search: str = "forward"
-    fitting: str = "pre"
+    algorithm: Literal["auto", "statistics", "rows", "algorithm1", "columns"] = "auto"
+    search: Literal["forward", "floating", "swap", "best"] = "forward"
+    fitting: Literal["pre", "back"] = "pre"
     n_candidates: int | None = None
     seed: int = 0
     costs: ArrayLike | None = None
     budget: float | None = None
     size_penalty: float = 0.0
     groups: Sequence[Sequence[int]] = ()
-    pairs: str = "query"
+    pairs: Literal["query", "pointwise"] = "query"
 
     def n_steps(self, n_features: int) -> int:  # noqa: D102 - inherited
         groups = ColumnGroups.of(n_features, self.groups)
