@@ -182,6 +182,7 @@ def violations(
         begin = ptr[q]
         end = ptr[q + 1]
         n = n_levels[q]
+        # From the highest score down: less relevant partners, which have lower levels.
         tree[: n + 1] = 0.0
         position = end
         for k in range(end - 1, begin - 1, -1):
@@ -191,12 +192,12 @@ def violations(
                 _add_both(tree, n, level[row], scores[row])
             row = order[k]
             counts[0, row], sums[0, row] = _both_below(tree, n, level[row])
+        # From the lowest score up: more relevant partners. Levels are counted from above.
         tree[: n + 1] = 0.0
         position = begin
         for k in range(begin, end):
             while position < stop[k]:
                 row = order[position]
-                # Levels counted from above: "lower" then means more relevant.
                 _add_both(tree, n, n - 1 - level[row], scores[row])
                 position += 1
             row = order[k]
@@ -269,6 +270,7 @@ def laplacian(
         begin = ptr[q]
         end = ptr[q + 1]
         n = n_levels[q]
+        # From the highest score down: less relevant partners, which have lower levels.
         tree[: n + 1] = 0.0
         position = end
         for k in range(end - 1, begin - 1, -1):
@@ -278,6 +280,7 @@ def laplacian(
                 _add(tree, n, level[row], values[row])
             row = order[k]
             out[row] = degrees[row] * values[row] - _below(tree, n, level[row])
+        # From the lowest score up: more relevant partners. Levels are counted from above.
         tree[: n + 1] = 0.0
         position = begin
         for k in range(begin, end):

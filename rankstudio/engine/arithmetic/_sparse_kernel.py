@@ -20,7 +20,7 @@ def shift_columns(values: Floats, rows: Indices, starts: Indices, query: Ints, p
             last = first
             while last < starts[j + 1] and rows[last] < ptr[q + 1]:
                 last += 1
-            if last - first == ptr[q + 1] - ptr[q]:
+            if last - first == ptr[q + 1] - ptr[q]:  # an entry for each document of the query
                 value = values[first]
                 for p in range(first, last):
                     values[p] -= value

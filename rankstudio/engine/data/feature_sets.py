@@ -115,7 +115,7 @@ class FeatureSet:
         return {number: name_of_id[number] for number, _ in features}
 
     def _numbered(self, features: Sequence[tuple[int, str]]) -> dict[int, str]:
-        """Return names in the set by id: by name if the set has all names, otherwise by position.
+        """Return the set's names of features by id, matched by name or, unless it has all, by position.
 
         A feature with the name of another position of the set is left out.
         """

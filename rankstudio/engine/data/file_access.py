@@ -133,7 +133,9 @@ def without_ending(name: str) -> str:
 
 
 def packed_pieces(path: Path, pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the contents of a file, compressed if its name has such an ending; the same bytes at any time.
+    """Yield the contents of a file, compressed if its name has such an ending.
+
+    The bytes do not depend on the time of writing.
 
     Raises
     ------
@@ -253,9 +255,8 @@ def read_beginning(path: Path, max_bytes: int = _PIECE_BYTES) -> bytes:
     except OSError as error:
         raise refusal(path, error) from None
     text = b""
-    with suppress(
-        FileAccessError
-    ):  # the file is longer than what was read, or damaged: its reader reports it
+    # What was read may end within the compressed text. A damaged file is reported by its reader.
+    with suppress(FileAccessError):
         for piece in unpacked_pieces(path, iter((content,))):
             text += piece
             if len(text) >= max_bytes:

@@ -386,7 +386,7 @@ class TableInMemory(TableBuilder):
             X = X[order]
             y = y[order]
             parts = parts[order] if parts.size else parts
-        if facts.rows is not None:
+        if facts.rows is not None:  # the counts so far are of all rows that were written
             missing = np.isnan(X).sum(axis=0).astype(np.int64)
         comments = _joined_comments([piece.comments for piece in self._pieces])
         return Table(
@@ -421,6 +421,7 @@ class TableInMemory(TableBuilder):
     def _write(self, piece: DocumentPiece, share: float) -> None:
         """Append documents; the features of the first piece, usually the only one, are not copied."""
         if isinstance(piece.X, Entries) or self._entries:
+            # Once one piece comes as entries, all are kept as entries, those before included.
             if self._pieces and not self._entries:
                 self._entries.append(Entries.of_array(self._X[: self.n_documents]))
                 self._X = np.zeros((0, 0))

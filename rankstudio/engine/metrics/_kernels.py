@@ -98,7 +98,7 @@ def _merge(
     key: Floats, item: Ints, start: int, middle: int, stop: int, spare_key: Floats, spare_item: Ints
 ) -> None:
     """Merge two sorted neighbours; of equal keys, those of the left neighbour come first."""
-    if key[middle - 1] >= key[middle]:
+    if key[middle - 1] >= key[middle]:  # already in order
         return
     n_left = middle - start
     for i in range(n_left):

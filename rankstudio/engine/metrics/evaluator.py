@@ -156,7 +156,7 @@ def _ideal_dcg(gain: Floats, query_ptr: Ints, weight: Floats) -> Floats:
     lengths = np.diff(query_ptr)
     query = np.repeat(np.arange(lengths.size), lengths)
     rank = np.arange(gain.size) - query_ptr[query]
-    ideal: Floats = gain[np.lexsort((-gain, query))] * weight[rank]
+    ideal: Floats = gain[np.lexsort((-gain, query))] * weight[rank]  # by descending gain in each query
     for first, last in pairwise(query_ptr.tolist()):
         np.cumsum(ideal[first:last], out=ideal[first:last])
     return ideal

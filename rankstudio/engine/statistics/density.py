@@ -61,6 +61,7 @@ def gaussian_density(values: Floats, grid: Floats, bandwidth: float | None = Non
     step = float(grid[1] - grid[0])
     width = max(silverman_bandwidth(values) if bandwidth is None else bandwidth, step)
     n_bins = (grid.size - 1) * _BINS_PER_POINT + 1
+    # Positions are in bins, from the first grid point on.
     position = np.clip((values - grid[0]) * (_BINS_PER_POINT / step), 0.0, n_bins - 1.0)
     lower_bin = np.minimum(position.astype(np.int64), n_bins - 2)
     share = position - lower_bin

@@ -8,7 +8,9 @@ from rankstudio.engine.arrays import Bools, Ints
 
 
 def permuted_rows(ptr: Ints, seed: int, number: int, among: Bools | None = None) -> Ints:
-    """Return an order that permutes rows within their queries; equal numbers give equal orders.
+    """Return a random order that permutes rows within their queries.
+
+    Equal seeds and numbers give equal orders.
 
     Parameters
     ----------

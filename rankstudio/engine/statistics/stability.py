@@ -209,6 +209,7 @@ def nogueira(member: Bools, level: float = 0.95) -> Nogueira:
     mean = float(member.mean())  # k̄ / d
     scale = mean * (1.0 - mean)
     value = 1.0 - n_sets / (n_sets - 1) * float(np.mean(share * (1.0 - share))) / scale
+    # φ_i of the docstring
     phi = (member @ share) / d - size * mean
     phi = (phi + value / 2.0 * (2.0 * size * mean - size - mean + 1.0)) / scale
     variance = 4.0 / n_sets * float(phi.var())

@@ -166,7 +166,7 @@ def _factor(ptr: Ints, edges: Ints, inside: slice, preferences: ScaledPreference
     counts = np.add.reduceat(has_target, ptr[:-1], dtype=np.int64) + 1
     ends = np.cumsum(counts)
     query = np.repeat(np.arange(sizes.size), sizes)
-    # The last row of each query has the rest of the loss as its target.
+    # The rows of each query are followed by one with the rest of the loss as its target.
     row_of_document = np.where(has_target, np.cumsum(has_target) - 1 + query, -1)
     row_targets = np.empty(int(ends[-1]))
     row_targets[ends - 1] = rest

@@ -182,6 +182,7 @@ def read_letor(
         raise FormatError(path, 0, 0, problem, tr("at least one line such as: 2 qid:10 1:0.5 2:0.25"))
     if not width:
         raise FormatError(path, 0, 0, tr("no features"), tr("at least one feature:value in some line"))
+    # Ids from 0 are named, because positions of features count from 1.
     names = () if part.first_id else tuple(f"id {i}" for i in range(width))
     is_dense = reading.n_values == builder.n_documents * width
     return TableFacts(width, dense=is_dense, feature_names=names)

@@ -431,7 +431,7 @@ def read_into_memory(part: PartFiles, progress: ReadProgress, *, cache: bool) ->
                 key = derived_checksum(joint_checksum, _parsing_key(part))
             table = _stored_table(key, progress, part) if cache else None
             if table is not None:
-                progress.advance(sum(file.size for file in files) / 2)
+                progress.advance(sum(file.size for file in files) / 2)  # the half that parsing would report
             else:
                 builder = TableInMemory(part.paths[0])
                 table = builder.finish(part.form.table_reader()(part, files, builder, progress), part.sizes)

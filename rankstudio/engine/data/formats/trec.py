@@ -67,8 +67,8 @@ def _values_by_query(
         value = value_of(words)
         if value is None:
             raise text.error(line, " ".join(words), tr(expected))
-        query = words[0]
-        document = words[2]
+        # The word between them is of no use: the iteration in judgments, Q0 in runs.
+        query, _, document = words[:3]
         documents = values_of_query.setdefault(query, {})
         if document in documents:
             raise text.error(line, f"{query} {document}", tr("each document at most once per query"))

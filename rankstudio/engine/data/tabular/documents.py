@@ -490,6 +490,7 @@ def frames_of_folds(frame: Any, part: str, fold: str) -> list[tuple[str, dict[st
     numbers = columns.column(positions[fold]).tolist() if fold else [1] * columns.n_rows
     fold_of_row = np.array([f"{number}" for number in numbers])
     ids = sorted(dict.fromkeys(fold_of_row.tolist()), key=lambda text: (len(text), text))  # 2 before 10
+    # The name of each row's part; a code is a position in PART_WORDS.
     kind_of_row = np.array(tuple(PART_WORDS))[[part_code(text) or 0 for text in parts]]
     frames = []
     for fold_id in ids:
