@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
+from rankstudio.engine.arithmetic.pair_cost.cost import CostName, PairCost, WeightingName
 from rankstudio.engine.arithmetic.pair_cost.pair_rows import PairRows
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.data.preferences import Preferences
@@ -104,9 +104,9 @@ class PairwiseLeastSquares(PreferenceLearner):
     The class has the parameters of this loss.
     """
 
-    cost: Literal["magnitude", "unit", "inverse"] = "magnitude"
+    cost: CostName = "magnitude"
     ties: bool | None = None
-    weighting: Literal["size", "pairs", "none"] = "size"
+    weighting: WeightingName = "size"
 
     def pair_cost(self) -> PairCost:
         """Return the loss.

@@ -11,7 +11,7 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
+from rankstudio.engine.arithmetic.pair_cost.cost import CostName, PairCost, WeightingName
 from rankstudio.engine.arithmetic.query_data import QueryData, group, several_queries
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.methods.capabilities import ExactExchange
@@ -232,9 +232,9 @@ def best_subset(
     groups: Sequence[Sequence[int]] = (),
     costs: ArrayLike | None = None,
     budget: float | None = None,
-    cost: str = "magnitude",
+    cost: CostName = "magnitude",
     ties: bool | None = None,
-    weighting: str = "size",
+    weighting: WeightingName = "size",
     max_seconds: float | None = None,
 ) -> BestSubset:
     """Find the set of features with the lowest leave-query-out error of RankRLS, and prove it.

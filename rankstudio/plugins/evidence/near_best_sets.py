@@ -10,7 +10,7 @@ from math import inf
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rankstudio.engine.arithmetic.pair_cost.cost import PairCost
+from rankstudio.engine.arithmetic.pair_cost.cost import CostName, PairCost, WeightingName
 from rankstudio.engine.arithmetic.query_data import group
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.methods.selection.greedy_rankrls.exact_subsets.near_search import NearSets, search_near
@@ -106,9 +106,9 @@ def near_best_sets(
     required: Sequence[int] = (),
     excluded: Sequence[int] = (),
     groups: Sequence[Sequence[int]] = (),
-    cost: str = "magnitude",
+    cost: CostName = "magnitude",
     ties: bool | None = None,
-    weighting: str = "size",
+    weighting: WeightingName = "size",
     window: float | None = None,
 ) -> tuple[SizedNearBestSets, ...]:
     """Find all sets of features that are not significantly different from the best one of their size.

@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from time import process_time
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from rankstudio.engine.analysis.comparisons.significance import ALPHA, compare_with, family
 from rankstudio.engine.arithmetic.kernel_functions import Kernel
+from rankstudio.engine.arithmetic.pair_cost.cost import CostName
 from rankstudio.engine.arithmetic.query_data import QueryData
 from rankstudio.engine.arrays import Bools, Floats, Ints
 from rankstudio.engine.data.dataset import FoldedDataset, RankingDataset
@@ -109,7 +110,7 @@ X = np.array([[0.0], [1.0], [2.0], [3.0]])
 SCORES = np.array([2.0, 1.0, 4.0, 3.0])
 OBJECTS = np.array([1, 1, 2, 2])
 
-COSTS = {"(20)": "unit", "(21)": "magnitude", "(22)": "inverse"}
+COSTS: dict[str, CostName] = {"(20)": "unit", "(21)": "magnitude", "(22)": "inverse"}
 """The costs of a pair, by their equations in Paper I."""
 
 _PAIR_COLUMNS = (
@@ -146,7 +147,7 @@ def irrelevant_pairs(regularization: float = 1.0) -> PrintedExperiment:
     )
 
 
-def _learned_weight(regularization: float, cost: str, pairs: str) -> float:
+def _learned_weight(regularization: float, cost: CostName, pairs: Literal["query", "all"]) -> float:
     model = RankRLS(regularization, cost=cost, ties=False, weighting="none", pairs=pairs)
     return float(model.fit(X, SCORES, qid=OBJECTS).coef_[0])
 

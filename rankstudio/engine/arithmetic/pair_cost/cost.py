@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -12,8 +12,10 @@ from rankstudio.engine.arithmetic.magnitude import LEAST_DIFFERENCE
 from rankstudio.engine.arrays import Floats
 from rankstudio.engine.errors import DatasetError, ParameterError
 
-COSTS = "magnitude", "unit", "inverse"
-WEIGHTINGS = "size", "pairs", "none"
+CostName = Literal["magnitude", "unit", "inverse"]
+WeightingName = Literal["size", "pairs", "none"]
+COSTS: tuple[CostName, ...] = get_args(CostName)
+WEIGHTINGS: tuple[WeightingName, ...] = get_args(WeightingName)
 
 
 @dataclass(frozen=True)
@@ -42,9 +44,9 @@ class PairCost:
     'size'
     """
 
-    cost: str = "magnitude"
+    cost: CostName = "magnitude"
     ties: bool = True
-    weighting: str = "size"
+    weighting: WeightingName = "size"
 
     @classmethod
     def of(cls, parameters: Mapping[str, Any]) -> PairCost:

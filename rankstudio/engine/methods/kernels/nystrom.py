@@ -403,7 +403,7 @@ class KernelMapped(Estimator):
     Some of the documents are basis vectors.
     """
 
-    kernel: Literal["rbf", "poly", "linear"] | KernelFunction = "rbf"
+    kernel: str | KernelFunction = "rbf"
     _: KW_ONLY
     gamma: float = 2.0**-6
     degree: int = 3

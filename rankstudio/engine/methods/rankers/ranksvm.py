@@ -120,7 +120,7 @@ class RankSVM(ConvergingRanker, PreferenceLearner, KernelMapped):
     solver: Literal["auto", "newton", "bundle"] = "auto"
     tol: float = 1e-6
     max_iter: int = 1000
-    kernel: Literal["linear", "rbf", "poly"] | KernelFunction = field(default="linear", kw_only=True)
+    kernel: str | KernelFunction = field(default="linear", kw_only=True)
 
     def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
         return sums_need(shape, PAIRS) if self.kernel == "linear" else kernel_need(shape, self.n_basis)
