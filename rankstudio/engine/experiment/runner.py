@@ -251,7 +251,7 @@ def _checked_estimate(plan: Plan, folds: Sequence[Fold], executor: Executor | No
 
 
 def _learns_by_shards(plan: Plan, folds: Sequence[Fold]) -> bool:
-    """Return whether workers share the shards of some training part, in place of units of their own."""
+    """Return whether workers share the shards of some training part, instead of the units of the run."""
     if plan.entry.given or preferences_of(plan):
         return False
     parts = [fold.train for fold in folds if not isinstance(fold.train, PartOfWhole)]

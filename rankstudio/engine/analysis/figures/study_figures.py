@@ -246,6 +246,7 @@ def _pareto_marks(plans: Sequence[Plan], front: ParetoFront) -> Iterator[Mark]:
 
 
 def _pareto_caption(data: str, front: ParetoFront, name: str) -> str:
+    """Return the caption of a Pareto front by size or by cost."""
     rule = tr("not significantly worse than the best") if front.paired else tr("within one standard error")
     caption = tr(
         "{data}: number of features against mean {name} on the validation part, for the best "

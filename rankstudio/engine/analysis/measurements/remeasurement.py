@@ -527,7 +527,10 @@ class Remeasurement:
     def _query_measures(
         self, evaluator: Evaluator, step: Step, part: RankingDataset, owner: Baseline | None = None
     ) -> dict[str, Floats]:
-        """Return the measures of one model in each query, from its ranking if they do not need scores."""
+        """Return the measures of one model in each query.
+
+        They are computed from the model's ranking, or from its scores if a measure needs scores.
+        """
         if not evaluator.by_rank:
             return evaluator.per_query(ScoredPart(part).scores(step))
         return evaluator.rankings_per_query(self._ranking(step, part, evaluator.convention.key, owner))

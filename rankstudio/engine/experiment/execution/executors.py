@@ -48,7 +48,7 @@ _NICENESS = 5  # of the 19 by which a process can stand back
 
 
 class _Counted:
-    """Base class of the two pools, with what a `UnitExecutor` has besides an executor of Python."""
+    """Base class of the two pools: the part of a `UnitExecutor` that an executor of Python lacks."""
 
     count: int
     lost: tuple[type[BaseException], ...] = ()
@@ -58,6 +58,8 @@ class _Counted:
 
 
 class _Threads(_Counted, ThreadPoolExecutor):
+    """A pool of threads, which use the data in memory."""
+
     def give(self, folds: Sequence[Fold]) -> FoldSource:
         return InMemory(folds)
 

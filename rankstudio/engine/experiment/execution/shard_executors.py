@@ -256,7 +256,7 @@ class ProcessWorkers:
         return self._room() / self.count
 
     def give(self, part: PartFile) -> None:
-        """Do nothing: they share the disk."""
+        """Do nothing: the processes read the files on this machine's disk."""
 
     def ask(self, call: ShardCall) -> Answer:
         """Submit a call to the process with its shard, or to its replacement."""

@@ -257,9 +257,10 @@ class _Rows:
         return np.cumsum([values.shape[1] for values in self.queries])[:-1]
 
     def gains(self, models: Ints, columns: Sequence[Ints]) -> Floats:
-        """Return the gain of each of P models on a subset of its own, whose columns are rows of (P, n).
+        """Return the gain of each of P models, each on its own subset of the queries.
 
-        The same operations on the same values as in `average` of a path: equal bits, hence equal ties.
+        For each part of the queries, ``columns`` has an array (P, n) with the columns of the subset of each
+        model. The operations are those of `average` on a path: gains have equal bits, and hence equal ties.
         """
         means = [
             _mean_or_nan(values[models[:, None], subset])

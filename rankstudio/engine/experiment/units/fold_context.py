@@ -1,4 +1,4 @@
-"""One fold, ready to learn from and to measure on: what every unit of a plan shares."""
+"""One fold, prepared for training and measuring; all units of a plan share it."""
 
 from __future__ import annotations
 
@@ -213,6 +213,7 @@ class FoldContext:
         yield from steadily(self._find_baseline())
 
     def _find_baseline(self) -> Waiting[None]:
+        """Find the feature that ranks best alone, and the features that are constant within every query."""
         plan = self.plan
         train = self.fold.train
         chooser = () if plan.select_by == CRITERION else (plan.chosen_by,)
