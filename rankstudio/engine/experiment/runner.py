@@ -269,9 +269,8 @@ def _scheduler(
     """Return a scheduler of the missing units on an executor, with the data of their folds alone."""
     missing_units = [unit for unit in units if not finished_work.has(unit)]
     numbers = {unit.fold for unit in missing_units}
-    return UnitScheduler(
-        executor, plan, [fold for fold in folds if fold.number in numbers], missing_units, keep
-    )
+    needed_folds = [fold for fold in folds if fold.number in numbers]
+    return UnitScheduler(executor, plan, needed_folds, missing_units, keep)
 
 
 def _training_data(

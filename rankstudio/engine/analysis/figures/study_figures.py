@@ -516,8 +516,10 @@ def differences_of(
     reference = best_of(runs, name)
     called = {run.number: run.title for run in runs}
     tested = tests_of(runs, reference, name) if tested is None else tested
-    against = reference.number, reference.title
-    return differences_figure(data, against, tested, called, name, reference.part)
+    named_reference = reference.number, reference.title
+    return differences_figure(
+        data, reference=named_reference, tested=tested, called=called, name=name, part=reference.part
+    )
 
 
 def _front_figure(

@@ -287,7 +287,8 @@ class FoldContext:
 
     def collected(self, unit: Unit, measured_steps: Sequence[tuple[Step, Measures]]) -> MeasuredPath:
         """Return the result of :meth:`collect` before the tests of models against the best one."""
-        names = measured_steps[0][1].keys()
+        _, first_measures = measured_steps[0]
+        names = first_measures.keys()
         queries = self._queries.pop(unit.position)
         values = {name: np.array([validation[name] for _, validation in measured_steps]) for name in names}
         steps = [step for step, _ in measured_steps]
