@@ -402,7 +402,7 @@ class Remeasurement:
                 validation=FrozenMapping({measurement.measure: average(values), **left_out_measures}),
                 standard_errors=path.standard_errors if has_same_convention else FrozenMapping({}),
             )
-            # Only a measure that chooses has p-values; those of the measure that chose before do not apply.
+            # Only a measure that chooses has p-values; the p-values of the previous measure do not apply.
             new_p_values: Mapping[str, Floats] = FrozenMapping({})
             choices = path.choices
             if measurement.chooses and new_plan.select_by in measured_path.validation:

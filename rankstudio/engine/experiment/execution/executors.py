@@ -43,7 +43,7 @@ from rankstudio.engine.plugins.entries import imported
 from rankstudio.engine.support import threads
 from rankstudio.engine.support.memory import budget
 
-_MAX_WORKERS = 10_000  # more than any machine has processors; what is far more is mistyped
+_MAX_WORKERS = 10_000  # more than any machine has processors: a larger number is a typing error
 _NICENESS = 5  # of the 19 by which a process can stand back
 
 

@@ -125,7 +125,7 @@ def is_chosen_on_validation(plan: Plan) -> bool:
 def cross_fitted_values(
     plan: Plan, chosen: Chosen, paths: Sequence[PathResult], n_queries: int, measure_models: PathMeasures
 ) -> dict[str, Floats]:
-    """Return the measures in each validation query, of models that were chosen without it.
+    """Return the measures in each validation query, of models that were chosen without the query.
 
     The values are those of the selected model if the validation queries did not choose it, or if there is no
     other model.
@@ -234,7 +234,7 @@ def weighted_values(
             undefined_shares[name] = undefined_shares.get(name, 0.0) + model.shares * is_undefined
     means = {}
     for name, total in totals.items():
-        # Sums of shares: 1 up to rounding, which is no reason to change the value of the only model.
+        # The shares sum to 1 up to rounding: the value of a single model must not change by the rounding.
         defined_share = np.where(undefined_shares[name] > 0.0, 1.0 - undefined_shares[name], 1.0)
         is_defined = defined_share > 1.0 / (2 * N_SPLITS)  # less than half a division is only rounding
         means[name] = np.divide(total, defined_share, out=np.full(total.shape, np.nan), where=is_defined)
