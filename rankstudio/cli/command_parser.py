@@ -53,7 +53,7 @@ def place_name(text: str) -> str:
 
 
 class CommandParser(argparse.ArgumentParser):
-    """A parser that suggests similar words, and raises the error where its help cannot be written.
+    """A parser that suggests similar words, and raises the error if its help cannot be written.
 
     Options cannot be abbreviated: an abbreviation may be meant for an option of another method.
     """
@@ -174,15 +174,12 @@ class CommandParser(argparse.ArgumentParser):
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is not None and value not in action.choices:
             choices = [str(choice) for choice in action.choices]
-            listed = (
-                f" (choose from {', '.join(choices)})"
-                if len(choices) <= _MAX_NAMES_IN_ERROR
-                else "; --help lists all"
-            )
-            hint = did_you_mean(str(value), choices) or listed
-            raise argparse.ArgumentError(
-                action, _absent_plugin_text(action, value) or f"invalid choice: {value!r}{hint}"
-            )
+            choices_text = "; --help lists all"
+            if len(choices) <= _MAX_NAMES_IN_ERROR:
+                choices_text = f" (choose from {', '.join(choices)})"
+            hint = did_you_mean(str(value), choices) or choices_text
+            problem = _absent_plugin_text(action, value) or f"invalid choice: {value!r}{hint}"
+            raise argparse.ArgumentError(action, problem)
 
     def _print_message(self, message: str, file: Any = None) -> None:
         tell(Block(message), file=file or sys.stderr, end="")

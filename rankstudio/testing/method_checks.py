@@ -81,6 +81,8 @@ def check_method(
 
 @dataclass(frozen=True)
 class _Checks:
+    """The checks of one method; a check raises an error if the method does not pass it."""
+
     entry: Method
     parameters: dict[str, Any]
 

@@ -37,10 +37,19 @@ def summary(result: RunResult) -> Block:
         means = result.reported_average or {
             m: fmean(_fold_measures(fold)[m] for fold in result.folds) for m in measures
         }
-        rows.append(_average_row("mean", len(settings), "", means, measures))
+        row = _average_row("mean", n_settings=len(settings), size="", means=means, measures=measures)
+        rows.append(row)
     if result.folds and measures and result.baseline:
         ids = tuple(dict.fromkeys(fold.baseline.feature for fold in result.folds))
-        rows.append(_average_row("best single", len(settings), "1", result.baseline, measures, ids))
+        row = _average_row(
+            "best single",
+            n_settings=len(settings),
+            size="1",
+            means=result.baseline,
+            measures=measures,
+            ids=ids,
+        )
+        rows.append(row)
     folds = "" if plan.protocol == GIVEN else f", {plan.protocol}"
     folds += f" ({len(result.folds)} folds)" if has_many_folds else ""
     title = one_line(f"{plan.title} on {result.data_name}{folds}: {part}")

@@ -251,7 +251,7 @@ def _checked_estimate(plan: Plan, folds: Sequence[Fold], executor: Executor | No
 
 
 def _learns_by_shards(plan: Plan, folds: Sequence[Fold]) -> bool:
-    """Return whether workers share the shards of some training part, in place of units of their own."""
+    """Return whether workers share the shards of some training part, instead of the units of the run."""
     if plan.entry.given or preferences_of(plan):
         return False
     parts = [fold.train for fold in folds if not isinstance(fold.train, PartOfWhole)]
@@ -269,9 +269,8 @@ def _scheduler(
     """Return a scheduler of the missing units on an executor, with the data of their folds alone."""
     missing_units = [unit for unit in units if not finished_work.has(unit)]
     numbers = {unit.fold for unit in missing_units}
-    return UnitScheduler(
-        executor, plan, [fold for fold in folds if fold.number in numbers], missing_units, keep
-    )
+    needed_folds = [fold for fold in folds if fold.number in numbers]
+    return UnitScheduler(executor, plan, needed_folds, missing_units, keep)
 
 
 def _training_data(

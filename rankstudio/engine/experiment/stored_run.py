@@ -1,4 +1,4 @@
-"""A finished run of a study with its data, opened where they are now."""
+"""A finished run of a study with its data, opened at their current location."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rankstudio.engine.experiment.storage.study import RunKey, Study
 
 
 def run_with_data(study: Study, key: RunKey) -> tuple[RunResult, Plan, FoldedDataset]:
-    """Return a finished run of a study, its plan with the data where they are now, and these data.
+    """Return a finished run of a study, its plan with the current location of the data, and the data.
 
     Raises
     ------

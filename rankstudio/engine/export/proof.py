@@ -263,4 +263,6 @@ def _input_columns(function: ScoreFunction, part: RankingDataset) -> Floats:
 def _scaled(part: RankingDataset) -> RankingDataset:
     """Return a part whose features are scaled to [0, 1] within each query."""
     X = part.X if isinstance(part.X, SparseRows) else np.array(part.X)
-    return part.changed(X=treated(X, part.query_ptr, part.missing, "", 0, normalize=True))
+    # Missing values are not filled, and no columns are added.
+    scaled = treated(X, part.query_ptr, part.missing, fills="", n_features=0, normalize=True)
+    return part.changed(X=scaled)

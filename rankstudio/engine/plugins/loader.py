@@ -179,7 +179,7 @@ def _is_available(name: str, names_to_leave_out: Collection[str]) -> bool:
     module = reference.partition(":")[0]
     try:
         return name not in names_to_leave_out and find_spec(module) is not None
-    except ModuleNotFoundError:  # without any ability, the folder of all is gone
+    except ModuleNotFoundError:  # without any ability, the folder of all abilities does not exist
         return False
 
 

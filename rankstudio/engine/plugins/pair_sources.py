@@ -83,7 +83,7 @@ class AbsentPairSource:
 
     @property
     def lacking(self) -> str:
-        """Reason why such a plan cannot run, as a sentence."""
+        """Reason why a plan with preferences cannot run, as a sentence."""
         return tr("Learning from preferences {lacking}").format(lacking=self.origin.lacking)
 
 

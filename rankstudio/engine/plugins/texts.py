@@ -121,9 +121,9 @@ def read_catalog(path: Path) -> Iterator[tuple[str, str]]:
         raise ValueError(tr("{path} has more than {most} texts").format(path=path, most=_MAX_TEXTS))
     for number in range(count):
         extent = struct.unpack_from(f"{order}2I", content, text_table + 8 * number)
-        translated_extent = struct.unpack_from(f"{order}2I", content, translation_table + 8 * number)
         text = _decoded_text(content, extent, path)
-        translated = _decoded_text(content, translated_extent, path)
+        extent = struct.unpack_from(f"{order}2I", content, translation_table + 8 * number)
+        translated = _decoded_text(content, extent, path)
         has_plural_or_context = bool({"\0", "\4"} & {*text, *translated})
         if text and translated and not has_plural_or_context:
             yield text, translated

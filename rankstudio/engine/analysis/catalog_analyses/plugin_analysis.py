@@ -37,7 +37,7 @@ Subject = RankingDataset | FoldedDataset | RunResult | Plan
 def analysis_steps(
     entry: Analysis, subject: Sequence[Any], values: Mapping[str, Any]
 ) -> Iterator[WorkProgress | AnalysisResult]:
-    """Yield the progress of an analysis with the results so far, and last its result.
+    """Yield the progress of an analysis and its partial results; the last value is the final result.
 
     Parameters
     ----------

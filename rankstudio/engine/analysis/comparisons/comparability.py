@@ -63,7 +63,7 @@ class Comparability:
 
     @property
     def is_comparable(self) -> bool:
-        """Whether the two runs may stand side by side."""
+        """Whether the two runs are comparable."""
         return self.difference is None
 
 

@@ -314,23 +314,21 @@ def arrival_order(path: PathResult, score: CandidateScore) -> list[int]:
 def margins(path: PathResult, score: CandidateScore) -> dict[int, Margin]:
     """Return the margin of each feature of a path, by its column.
 
-    On a growing path, the margin at the step of its selection; for iterations, the margin over the next
-    feature after the last one. Rounds have no margins, because no round selects a feature.
+    On a growing path, it is the margin at the step that selects the feature. For iterations, it is the margin
+    over the next feature by the scores of the last iteration. Rounds have no margins, because no round
+    selects a feature.
     """
     if path.step_kind is StepKind.ROUNDS:
         return {}
+    by_feature: dict[int, Margin] = {}
     if path.step_kind is StepKind.ITERATIONS:
         last = path.steps[-1]
         values = score.of(last, path.divisor)
         order = arrival_order(path, score)
-        pairs = zip_longest(order, order[1:])  # the last one has no rival, and a model may have no feature
-        return {
-            f: _margin_to_rival(
-                score, last.number, f, values, np.array([] if rival is None else [rival], dtype=np.int64)
-            )
-            for f, rival in pairs
-        }
-    by_feature: dict[int, Margin] = {}
+        for feature, rival in zip_longest(order, order[1:]):  # the last feature has no rival
+            rivals = np.array([] if rival is None else [rival], dtype=np.int64)
+            by_feature[feature] = _margin_to_rival(score, last.number, feature, values, rivals)
+        return by_feature
     for index, step in enumerate(path.steps):
         for feature in taken_at(path, index):
             by_feature.setdefault(feature, step_margin(score, step, feature, path.divisor))

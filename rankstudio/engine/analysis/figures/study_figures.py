@@ -246,6 +246,7 @@ def _pareto_marks(plans: Sequence[Plan], front: ParetoFront) -> Iterator[Mark]:
 
 
 def _pareto_caption(data: str, front: ParetoFront, name: str) -> str:
+    """Return the caption of a Pareto front by size or by cost."""
     rule = tr("not significantly worse than the best") if front.paired else tr("within one standard error")
     caption = tr(
         "{data}: number of features against mean {name} on the validation part, for the best "
@@ -515,8 +516,10 @@ def differences_of(
     reference = best_of(runs, name)
     called = {run.number: run.title for run in runs}
     tested = tests_of(runs, reference, name) if tested is None else tested
-    against = reference.number, reference.title
-    return differences_figure(data, against, tested, called, name, reference.part)
+    named_reference = reference.number, reference.title
+    return differences_figure(
+        data, reference=named_reference, tested=tested, called=called, name=name, part=reference.part
+    )
 
 
 def _front_figure(

@@ -402,7 +402,7 @@ class Remeasurement:
                 validation=FrozenMapping({measurement.measure: average(values), **left_out_measures}),
                 standard_errors=path.standard_errors if has_same_convention else FrozenMapping({}),
             )
-            # Only a measure that chooses has p-values; those of the measure that chose before do not apply.
+            # Only a measure that chooses has p-values; the p-values of the previous measure do not apply.
             new_p_values: Mapping[str, Floats] = FrozenMapping({})
             choices = path.choices
             if measurement.chooses and new_plan.select_by in measured_path.validation:
@@ -527,7 +527,10 @@ class Remeasurement:
     def _query_measures(
         self, evaluator: Evaluator, step: Step, part: RankingDataset, owner: Baseline | None = None
     ) -> dict[str, Floats]:
-        """Return the measures of one model in each query, from its ranking if they do not need scores."""
+        """Return the measures of one model in each query.
+
+        They are computed from the model's ranking, or from its scores if a measure needs scores.
+        """
         if not evaluator.by_rank:
             return evaluator.per_query(ScoredPart(part).scores(step))
         return evaluator.rankings_per_query(self._ranking(step, part, evaluator.convention.key, owner))

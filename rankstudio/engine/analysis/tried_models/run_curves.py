@@ -161,6 +161,7 @@ def run_curves(
         lacks_values = not values or reference_values is None or reference_points is None
         if not reason and lacks_values:
             reason = tr("no validation documents")
+        # The conditions are repeated for type checkers.
         if reason or values is None or reference_values is None or reference_points is None:
             curves.append(_run_curve(run, x, models, unpaired=reason, mean=mean))
             continue

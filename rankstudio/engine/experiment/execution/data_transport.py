@@ -180,7 +180,7 @@ class FoldFiles:
 
 @dataclass(frozen=True)
 class WholeFile(FoldFiles):
-    """One part on the disk that is divided into folds, such as leave-query-out, without copies.
+    """The file of one part for all folds: a worker divides the part itself, as in leave-query-out.
 
     Attributes
     ----------

@@ -43,12 +43,12 @@ from rankstudio.engine.plugins.entries import imported
 from rankstudio.engine.support import threads
 from rankstudio.engine.support.memory import budget
 
-_MAX_WORKERS = 10_000  # more than any machine has processors; what is far more is mistyped
+_MAX_WORKERS = 10_000  # more than any machine has processors: a larger number is a typing error
 _NICENESS = 5  # of the 19 by which a process can stand back
 
 
 class _Counted:
-    """Base class of the two pools, with what a `UnitExecutor` has besides an executor of Python."""
+    """Base class of the two pools: the part of a `UnitExecutor` that an executor of Python lacks."""
 
     count: int
     lost: tuple[type[BaseException], ...] = ()
@@ -58,6 +58,8 @@ class _Counted:
 
 
 class _Threads(_Counted, ThreadPoolExecutor):
+    """A pool of threads, which use the data in memory."""
+
     def give(self, folds: Sequence[Fold]) -> FoldSource:
         return InMemory(folds)
 
@@ -249,7 +251,10 @@ def _is_loopback(address: str) -> bool:
 
 @contextmanager
 def _ignoring_ctrl_c() -> Iterator[None]:
-    """Ignore Ctrl+C for a moment: a process that starts meanwhile inherits this, until it sets it itself."""
+    """Ignore Ctrl+C inside the block.
+
+    A process that starts in the block inherits the setting, until it makes its own setting.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -274,23 +279,23 @@ def _checked_count(count: int | None) -> int:
     return count
 
 
-def _become_worker(line: Connection, gently: bool) -> None:
+def _become_worker(worker_end: Connection, gently: bool) -> None:
     """Make this process a worker: it has one thread, and exits when its owner's end of the pipe closes.
 
-    The owner alone holds the other end, which the system closes however the owner ends: no worker goes on
-    without an owner. Ctrl+C is handled by the owner.
+    Only the owner has the other end of the pipe, which the system closes when the owner ends in any way: no
+    worker goes on without an owner. Ctrl+C is handled by the owner.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if gently and hasattr(os, "nice"):
         os.nice(_NICENESS)
     os.environ[threads.VARIABLE] = "1"
-    threading.Thread(target=_exit_with_owner, args=(line,), daemon=True).start()
+    threading.Thread(target=_exit_with_owner, args=(worker_end,), daemon=True).start()
 
 
-def _exit_with_owner(line: Connection) -> None:
+def _exit_with_owner(worker_end: Connection) -> None:
     """End this process when the owner's end of the pipe closes."""
     try:
-        line.recv_bytes()
+        worker_end.recv_bytes()  # returns or fails only when the other end closes
     finally:
         os._exit(0)
 

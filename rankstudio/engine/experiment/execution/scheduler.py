@@ -35,7 +35,7 @@ from rankstudio.engine.support.stop_request import heeding
 from rankstudio.engine.support.work import Note, WorkProgress
 
 _MAX_PREPARED_FOLDS = 2  # folds of a run that a worker has ready: the units come fold by fold
-_POLL_SECONDS = 0.1  # Stop is heeded within it
+_POLL_SECONDS = 0.1  # seconds within which a stop is noticed
 _MAX_KEPT_BYTES = 1 << 29  # bytes of training features that a worker keeps for another run
 
 

@@ -1,4 +1,4 @@
-"""Who works on the shards of one path besides this process: processes of this machine, or a cluster."""
+"""Workers outside this process for the shards of one path: processes of this machine, or a cluster."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ from rankstudio.engine.methods.shards.work import ShardWork, TreeSum
 from rankstudio.engine.support import threads
 from rankstudio.engine.support.work import Waiting, WorkProgress
 
-_CALLS_AHEAD = 4  # calls under way for each worker: as many answers are kept until their turn comes
+_CALLS_AHEAD = 4  # calls submitted at a time for each worker, whose answers are added in order of the shards
 _MAX_LOSSES = 4  # workers, one after the other, that may be lost with the same shard
-_POLL_SECONDS = 0.1  # Stop is heeded within it
+_POLL_SECONDS = 0.1  # seconds within which a stop is noticed
 
 Answer = Future[Sums | None]
 
@@ -256,7 +256,7 @@ class ProcessWorkers:
         return self._room() / self.count
 
     def give(self, part: PartFile) -> None:
-        """Do nothing: they share the disk."""
+        """Do nothing: the processes read the files on this machine's disk."""
 
     def ask(self, call: ShardCall) -> Answer:
         """Submit a call to the process with its shard, or to its replacement."""
@@ -276,13 +276,13 @@ class ProcessWorkers:
         for process in self._processes:
             try:
                 process.submit(forget, session)
-            except (BrokenExecutor, RuntimeError):  # gone, with its states
+            except (BrokenExecutor, RuntimeError):  # the process has ended, and its states with it
                 continue
 
 
 @dataclass
 class _Files:
-    """The files of some data: that with the ranks of the document ids (True), and that without (False)."""
+    """The files with some data, by whether they contain the ranks of the document ids."""
 
     written: dict[bool, PartFile] = field(default_factory=dict)
 
@@ -297,7 +297,7 @@ def written(data: TrainingData) -> PartFile:
     OutputError
         If the data cannot be written.
     """
-    if data.source is not None:  # some columns of other data: the workers select them from those data's file
+    if data.source is not None:  # some columns of other data: the workers select them from the other file
         return replace(written(data.source), columns=data.columns)
     ranks = data.grading.found_ranks
     files = data.shared.of(_Files).written

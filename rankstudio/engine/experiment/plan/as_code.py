@@ -254,7 +254,8 @@ def plan_code(plan: Plan, names: Collection[str] = ()) -> str:
     usual = plan_as_dict(Plan(plan.data))
     arguments = []
     for name, value in plan_as_dict(plan).items():
-        if names and (name not in names or (name != "data" and value == usual.get(name))):
+        is_default = name != "data" and value == usual.get(name)
+        if names and (name not in names or is_default):
             continue
         argument = tuple(value) if isinstance(value, list) else value
         if isinstance(value, dict):

@@ -485,9 +485,9 @@ class Plan:
         return is_pair_out(self.select_by)
 
     def left_out_by(self, name: str) -> str:
-        """Return a measure's name for what the plan leaves out: "leave-query-out MAP", or a pair measure's.
+        """Return a measure's name on left-out queries or pairs, such as "leave-query-out MAP".
 
-        If the plan leaves out pairs, and the measure is not one of pairs, return the plan's own criterion.
+        If the plan leaves out pairs, and the measure is no pair measure, return the plan's own criterion.
         """
         if self.pairs_out and name not in PAIR_MEASURES:
             return self.select_by

@@ -85,7 +85,7 @@ KINDS: Mapping[str, type[Any]] = {extension.word: extension.kind for extension i
 
 
 def with_words(extensions: Extensions, values: Mapping[str, Any], method: str) -> Extensions:
-    """Return the extensions after those named in ``values`` are replaced; an empty value removes one.
+    """Return the extensions with the values of ``values`` by word; an empty value removes an extension.
 
     The values may be plain, as in a file for a plan with this method, or extensions already.
     """

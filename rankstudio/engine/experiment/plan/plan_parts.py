@@ -52,7 +52,7 @@ class FinalRanker:
 
 @dataclass(frozen=True)
 class ModelChoice:
-    """How a model is chosen among those of a run.
+    """The way in which one of the models of a run is chosen.
 
     Attributes
     ----------

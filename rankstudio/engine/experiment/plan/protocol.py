@@ -150,7 +150,8 @@ def parse_protocol(text: str) -> Protocol:
             return replace(protocol, train=int(match[1]))
     if match := _INNER.fullmatch(last.strip()):
         protocol = parse_protocol(outer) if comma else Protocol()
-        if int(match[1]) > 1 and protocol.kind != "nested" and not protocol.inner and protocol.train == 100:
+        has_inner = protocol.kind == "nested" or bool(protocol.inner)
+        if int(match[1]) > 1 and not has_inner and protocol.train == 100:
             return replace(protocol, inner=int(match[1]))
     if plain_text == GIVEN:
         return Protocol()

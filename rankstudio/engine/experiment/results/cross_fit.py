@@ -125,7 +125,7 @@ def is_chosen_on_validation(plan: Plan) -> bool:
 def cross_fitted_values(
     plan: Plan, chosen: Chosen, paths: Sequence[PathResult], n_queries: int, measure_models: PathMeasures
 ) -> dict[str, Floats]:
-    """Return the measures in each validation query, of models that were chosen without it.
+    """Return the measures in each validation query, of models that were chosen without the query.
 
     The values are those of the selected model if the validation queries did not choose it, or if there is no
     other model.
@@ -234,7 +234,7 @@ def weighted_values(
             undefined_shares[name] = undefined_shares.get(name, 0.0) + model.shares * is_undefined
     means = {}
     for name, total in totals.items():
-        # Sums of shares: 1 up to rounding, which is no reason to change the value of the only model.
+        # The shares sum to 1 up to rounding: the value of a single model must not change by the rounding.
         defined_share = np.where(undefined_shares[name] > 0.0, 1.0 - undefined_shares[name], 1.0)
         is_defined = defined_share > 1.0 / (2 * N_SPLITS)  # less than half a division is only rounding
         means[name] = np.divide(total, defined_share, out=np.full(total.shape, np.nan), where=is_defined)
@@ -257,9 +257,10 @@ class _Rows:
         return np.cumsum([values.shape[1] for values in self.queries])[:-1]
 
     def gains(self, models: Ints, columns: Sequence[Ints]) -> Floats:
-        """Return the gain of each of P models on a subset of its own, whose columns are rows of (P, n).
+        """Return the gain of each of P models, each on its own subset of the queries.
 
-        The same operations on the same values as in `average` of a path: equal bits, hence equal ties.
+        For each part of the queries, ``columns`` has an array (P, n) with the columns of the subset of each
+        model. The operations are those of `average` on a path: gains have equal bits, and hence equal ties.
         """
         means = [
             _mean_or_nan(values[models[:, None], subset])

@@ -126,7 +126,7 @@ class MemoryEstimate:
 
     @property
     def refusal(self) -> str:
-        """Reason why it cannot run, and what would make it run."""
+        """Reason why the plan cannot run, and a change with which it runs."""
         text = tr(
             "{label} needs at least {needed} of memory for {m} documents with {n} features; "
             "the memory limit is {budget}. It runs with {advice}."

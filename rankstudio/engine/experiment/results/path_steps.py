@@ -106,7 +106,10 @@ class PathSteps(Sequence[Step], ABC):
         return self[position].selected
 
     def added(self, position: int) -> tuple[int, ...]:
-        """Return the columns that a step adds to the step before; all, if it does not start with those."""
+        """Return the columns that a step adds to the columns of the previous step.
+
+        These are all columns of the step if it does not begin with the columns of the previous step.
+        """
         selected = self.selected(position)
         before = self.selected(position - 1) if position else ()
         return selected[len(before) :] if selected[: len(before)] == before else selected

@@ -856,7 +856,7 @@ def _write_measures(db: sqlite3.Connection, run: int, plan: Plan) -> None:
 
 
 def _write_feature_set(db: sqlite3.Connection, data: str, feature_set: FeatureSet) -> None:
-    """Write the feature set of some data, in place of another."""
+    """Write the feature set of some data, and replace an earlier feature set."""
     payload = as_json({"source": feature_set.source, "ids": dict(feature_set.ids), "set": feature_set.text()})
     db.execute(FEATURE_SET)
     cells = data, payload, payload_digest(data, payload)

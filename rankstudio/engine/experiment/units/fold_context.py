@@ -1,4 +1,4 @@
-"""One fold, ready to learn from and to measure on: what every unit of a plan shares."""
+"""One fold, prepared for training and measuring; all units of a plan share it."""
 
 from __future__ import annotations
 
@@ -213,6 +213,7 @@ class FoldContext:
         yield from steadily(self._find_baseline())
 
     def _find_baseline(self) -> Waiting[None]:
+        """Find the feature that ranks best alone, and the features that are constant within every query."""
         plan = self.plan
         train = self.fold.train
         chooser = () if plan.select_by == CRITERION else (plan.chosen_by,)
@@ -286,7 +287,8 @@ class FoldContext:
 
     def collected(self, unit: Unit, measured_steps: Sequence[tuple[Step, Measures]]) -> MeasuredPath:
         """Return the result of :meth:`collect` before the tests of models against the best one."""
-        names = measured_steps[0][1].keys()
+        _, first_measures = measured_steps[0]
+        names = first_measures.keys()
         queries = self._queries.pop(unit.position)
         values = {name: np.array([validation[name] for _, validation in measured_steps]) for name in names}
         steps = [step for step, _ in measured_steps]

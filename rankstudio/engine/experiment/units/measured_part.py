@@ -133,7 +133,7 @@ class MeasuredPart(ScoredPart):
 
 
 class LeftOutQueries:
-    """The training queries of a fold, for measuring models trained without each of them.
+    """The training queries of a fold, each measured by a model that is trained without the query.
 
     On a path of selected features, the selection is not repeated without each query: it used all queries.
 

@@ -72,7 +72,7 @@ class SinglePath:
 
     @property
     def divisor(self) -> float:
-        """Divisor of the criterion: the number of documents if it is a sum over them."""
+        """Divisor of the criterion: the number of documents if the criterion is a sum over documents."""
         return float(self.data.y.size) if self.plan.entry.criterion.per_document else 1.0
 
     def selected(self) -> tuple[int, ...]:

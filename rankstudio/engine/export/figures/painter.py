@@ -385,9 +385,7 @@ ROW = 1.55
 _MAX_NAME_SHARE = 0.5  # share of the page's width for the names of rows
 _HISTOGRAM_ROW_FACTOR = 2.3  # height of rows with histograms, relative to other rows
 _HISTOGRAM_HEIGHT = 0.86  # height of the highest bin, as a share of the row
-_HISTOGRAM_FOOT = (
-    0.42  # distance of the foot of a histogram below the middle of its row, as a share of the row
-)
+_HISTOGRAM_FOOT = 0.42  # distance of a histogram's foot from the middle of its row, as a share of the row
 _BARS_HEIGHT = 1.05 / ROW  # height of all bars of a row, as a share of the row
 _ID = re.compile(r" \(\d{1,9}\)$")
 

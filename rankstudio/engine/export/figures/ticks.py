@@ -91,7 +91,7 @@ def log_ticks(low: float, high: float, count: float) -> list[float]:
         visible = [tick for tick in ticks if low <= tick <= high]
         if len(visible) >= min(3.0, count):
             return visible
-        if step > 1:  # values between those powers would be hundreds of ticks
+        if step > 1:  # values between the powers would be hundreds of ticks
             return visible or [10.0 ** math.ceil(math.log10(low))]
     return nice_ticks(low, high, count, DECIMAL_STEPS)
 
