@@ -126,7 +126,7 @@ class PreferenceFile:
 
         Notes
         -----
-        O(m + l log m) for m documents and l preferences, vectorised except for one step per distinct name.
+        O(m + l log m) for m documents and l preferences, vectorized except for one step per distinct name.
         """
         columns = self._columns
         numbers = {query: q for q, query in enumerate(data.query_ids)}
@@ -457,7 +457,7 @@ def columns_of_lines(text: TextLines) -> PreferenceColumns:
 
 
 def columns_of_bytes(content: Bytes) -> PreferenceColumns | None:
-    """Read a file of plain ASCII text without quoted cells, vectorised.
+    """Read a file of plain ASCII text without quoted cells, vectorized.
 
     Unlike a loop over lines, this does not block other threads.
 
