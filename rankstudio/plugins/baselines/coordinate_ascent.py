@@ -27,7 +27,7 @@ from rankstudio.plugins.baselines.entries import COORDINATE_ASCENT
 
 @dataclass(eq=False, repr=False)
 class CoordinateAscent(LinearRanker):
-    """Coordinate ascent maximises a ranking measure of the training documents, one weight at a time.
+    """Coordinate ascent maximizes a ranking measure of the training documents, one weight at a time.
 
     Every iteration visits all features in a random order. Along each weight, changes by ±2^-11 … ±2^4 and to
     zero are tried, for weights whose absolute values sum to 1, and the best one is taken if it is better than

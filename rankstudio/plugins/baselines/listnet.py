@@ -26,10 +26,10 @@ from rankstudio.plugins.baselines.entries import LISTNET
 class ListNet(LinearRanker):
     """ListNet fits a linear ranker by the cross entropy of top-one probabilities (Cao et al. 2007).
 
-    Minimises sum_q sum_{i in q} -P_y(i) ln P_w(i) + λ/2 ||w||². The top-one probabilities of the labels are
+    Minimizes sum_q sum_{i in q} -P_y(i) ln P_w(i) + λ/2 ||w||². The top-one probabilities of the labels are
     P_y(i) = exp(y_i) / sum_j exp(y_j), over the documents j of the query; those of the scores, P_w(i), are
     the same with w'x_i instead of y_i (Cao et al. 2007, theorem 8 and eq. (5), with a linear model instead of
-    the neural network). The objective is smooth and convex; L-BFGS minimises it, while the paper follows the
+    the neural network). The objective is smooth and convex; L-BFGS minimizes it, while the paper follows the
     gradient of one query after the other. The term with λ, which is not in the paper, makes the minimum
     unique.
 

@@ -128,7 +128,8 @@ class RankBoost(LinearRanker):
 
     Notes
     -----
-    O(nm log m) once and O(nm) per round for m documents and n features; pairs are never enumerated. The fit
+    The fit takes O(nm log m) once and O(nm) per round for m documents and n features; pairs are never
+    enumerated. The fit
     stops early if no threshold is better than none, or if a threshold orders every pair correctly. A round
     sums one number per threshold over shards; two bytes are kept per value.
 

@@ -21,7 +21,7 @@ _MIN_RELEVANT_LABEL = 1.0  # documents with this label or a higher one are relev
 class SVMMAP(ConvergingRanker):
     """SVM-MAP fits a structural support vector machine for average precision (Yue et al. 2007).
 
-    Minimises ½ w'w + C/Q' sum_q ξ_q over the Q' queries that have both relevant documents (labels from 1 up)
+    Minimizes ½ w'w + C/Q' sum_q ξ_q over the Q' queries that have both relevant documents (labels from 1 up)
     and irrelevant ones. This is the paper's Optimization Problem 1, where all queries are of this kind. Other
     queries have the same average precision for all w, so they add no constraint and are not counted. The
     slack of a query is

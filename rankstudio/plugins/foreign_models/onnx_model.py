@@ -222,7 +222,7 @@ def _reshaped(
     if arrays:  # the shape, or the axes to remove, is an input
         is_plain = arrays[0].dtype == np.int64 and arrays[0].ndim == 1
         shape = tuple(arrays[0].ravel().tolist())
-    else:  # it is an attribute
+    else:  # the shape, or the axes to remove, is an attribute
         is_plain = True
         axis = () if node.op_type == "Squeeze" else (attributes.get("axis", 1),)
         shape = tuple(attributes.get("axes", axis))
@@ -340,7 +340,7 @@ def _regressor_trees(stage: _Stage, node: onnx.NodeProto, values: Mapping[str, A
     values = {**values, "nodes_modes": [mode.decode() for mode in values["nodes_modes"]]}
     columns = [values[f"nodes_{key}"] for key in _NODE_KEYS]
     rows = list(zip(*columns, thresholds, strict=True))
-    nodes = {(row[0], row[1]): row for row in rows}  # by tree and number
+    nodes = {(row[0], row[1]): row for row in rows}  # by the numbers of the tree and of the node
     weights = _floats(node, values, "target_weights", stage.dtype)
     keys = list(zip(values["target_treeids"], values["target_nodeids"], strict=True))
     leaves = dict(zip(keys, weights, strict=True))

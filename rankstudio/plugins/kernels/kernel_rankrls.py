@@ -89,7 +89,7 @@ class _Decomposed:
 class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
     """Kernel RankRLS fits a sum of kernel functions by least squares on pairs of documents.
 
-    Minimises the loss of RankRLS, sum_q 1/(2|q|) sum_{i,j in q} (y_i - y_j - f(x_i) + f(x_j))² + λ||f||²,
+    Minimizes the loss of RankRLS, sum_q 1/(2|q|) sum_{i,j in q} (y_i - y_j - f(x_i) + f(x_j))² + λ||f||²,
     over functions f = Σ_i b_i k(·, x_i). The sum is over all training documents (Pahikkala et al. 2009,
     section 3.2), or over some of them, the basis vectors (section 3.5, eqs. (40)-(42)).
 
@@ -139,9 +139,11 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
 
     Notes
     -----
-    Exact: O(m³ + m²n) for m documents, once for all λ, then O(m² + m sum_q |q|²) per λ with the
-    leave-query-out error; five m × m matrices of memory. With r basis vectors, of which H_q are in query q:
-    O(mr² + mrn) once, then O(r²) per λ, and O(r sum_q (|q| + |H_q|)²) for the error.
+    The exact model takes O(m³ + m²n) for m documents, once for all λ, then O(m² + m sum_q |q|²) per λ with
+    the leave-query-out error. Its memory is five m × m matrices.
+
+    With r basis vectors, of which H_q are in query q, the model takes O(mr² + mrn) once, then O(r²) per λ,
+    and O(r sum_q (|q| + |H_q|)²) for the error.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """Systems of RankRLS with a kernel, decomposed once for all λ and outputs, with leave-query-out predictions.
 
-RankRLS fits M_q'f_q to N_q for each query q (see :class:`QueryFactor`), which is regularised least squares:
+RankRLS fits M_q'f_q to N_q for each query q (see :class:`QueryFactor`), which is regularized least squares:
 
 - If all documents are basis vectors, on the kernel K^ = M'KM (Paper I, section 3.2, but not by the
 nonsymmetric

@@ -54,7 +54,7 @@ class CriterionBand:
 
     @classmethod
     def of(cls, test: PermutationTest, divisor: float) -> CriterionBand:
-        """Summarise a test."""
+        """Summarize a test."""
         low, high = test.band(LEVEL)
         observed = test.observed / divisor
         mean = test.permuted.mean(axis=0) / divisor

@@ -220,7 +220,7 @@ def permutation_test(
     Notes
     -----
     Computations that depend only on X are done once. For greedy RankRLS, a path of k of n features over Q
-    queries then takes O(mn + Qnk²); for RankRLS the permuted labels are outputs of one factorisation (Airola
+    queries then takes O(mn + Qnk²); for RankRLS the permuted labels are outputs of one factorization (Airola
     2011, Paper I, section 4.1). Other methods are trained for each permutation. With preferences, RankRLS and
     greedy RankRLS are trained for each permutation, too, on rows built without the list of preferences.
 

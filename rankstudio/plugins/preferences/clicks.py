@@ -87,7 +87,10 @@ class ClickRule:
 
 
 def rule_settings(values: Mapping[str, str]) -> dict[str, str]:
-    """Complete the settings of a plan for clicks with defaults; raise ParameterError for wrong settings."""
+    """Complete the settings of a plan for clicks with defaults.
+
+    Raise ParameterError for wrong settings.
+    """
     rule = ClickRule(**values)  # type: ignore[arg-type]  # ClickRule checks the values
     return {"pairs": rule.pairs, "eta": rule.eta}
 
@@ -428,7 +431,10 @@ class _Counts:
         self._parts = [(empty, np.zeros((0, n_sums)), np.zeros(0, dtype=np.int64))]
 
     def add(self, keys: Ints, sums: Floats, lines: Ints) -> None:
-        """Add rows with their line numbers; of the lines of equal keys, the first one is kept."""
+        """Add rows with their line numbers.
+
+        The first one of the lines of equal keys is kept.
+        """
         self._parts.append(self._merged([(keys, sums, lines)]))
         if len(self._parts) > _MAX_PARTS:
             self._parts = [self._merged(self._parts)]

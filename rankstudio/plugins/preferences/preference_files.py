@@ -126,7 +126,7 @@ class PreferenceFile:
 
         Notes
         -----
-        O(m + l log m) for m documents and l preferences, vectorised except for one step per distinct name.
+        O(m + l log m) for m documents and l preferences, vectorized except for one step per distinct name.
         """
         columns = self._columns
         numbers = {query: q for q, query in enumerate(data.query_ids)}
@@ -235,7 +235,10 @@ def read_preference_file(path: str | os.PathLike[str], rule: ClickRule | None = 
 
 @lru_cache(maxsize=2)
 def _parsed_file(path: Path, checksum: str) -> PreferenceFile:
-    """Read a file whose bytes have this checksum; cached, as every fold of a run reads the file."""
+    """Read a file whose bytes have this checksum.
+
+    The contents are cached, as every fold of a run reads the file.
+    """
     file = read_text(path)
     columns = columns_of_bytes(file.content) or columns_of_lines(file.in_lines())
     return PreferenceFile(path, checksum, frozenset(columns.queries), columns)
@@ -260,7 +263,7 @@ def _preferences_of_clicks(path: Path, checksum: str, rule: ClickRule | None) ->
         queries=log.queries,
         documents=log.documents,
     )
-    facts = ClickFacts(log.rule, bias, log.n_clicks, log.n_lists, pairs.weight.size)
+    facts = ClickFacts(log.rule, bias, n_clicks=log.n_clicks, n_lists=log.n_lists, n_pairs=pairs.weight.size)
     return PreferenceFile(path, checksum, frozenset(log.queries), columns, facts)
 
 
@@ -457,7 +460,7 @@ def columns_of_lines(text: TextLines) -> PreferenceColumns:
 
 
 def columns_of_bytes(content: Bytes) -> PreferenceColumns | None:
-    """Read a file of plain ASCII text without quoted cells, vectorised.
+    """Read a file of plain ASCII text without quoted cells, vectorized.
 
     Unlike a loop over lines, this does not block other threads.
 
@@ -494,7 +497,10 @@ def columns_of_bytes(content: Bytes) -> PreferenceColumns | None:
 
 
 def _columns(text: Bytes, line: Ints, begin: Ints, end: Ints) -> PreferenceColumns | None:
-    """Return the columns of cells (l, 5); None if a cell is missing, too long or not a number."""
+    """Return the columns of cells (l, 5).
+
+    Return None if a cell is missing, too long or not a number.
+    """
     width = end - begin
     if int(width.max()) > _MAX_CELL_WIDTH or (width[:, :_MIN_CELLS] == 0).any():
         return None
@@ -609,7 +615,10 @@ def _cells_of_line(text: TextLines, line_number: int, line: str, delimiter: str)
 def _names_and_sizes(
     text: TextLines, line_number: int, line: str, delimiter: str
 ) -> tuple[list[str], list[float]]:
-    """Return the names of a line (query, winner, loser), and its magnitude and weight, which default to 1."""
+    """Return the names of a line (query, winner, loser), and its magnitude and weight.
+
+    Magnitude and weight are 1 by default.
+    """
     cells = _cells_of_line(text, line_number, line, delimiter)
     if not _MIN_CELLS <= len(cells) <= _MAX_CELLS or not all(cells[:_MIN_CELLS]):
         raise text.error(line_number, line, _EXPECTED_COLUMNS)
@@ -624,6 +633,9 @@ def _names_and_sizes(
 
 
 def _parsed_size(cell: str) -> float | None:
-    """Return the magnitude or weight in a cell; 1 for an empty cell, None for an invalid one."""
+    """Return the magnitude or weight in a cell.
+
+    Return 1 for an empty cell, and None for an invalid one.
+    """
     value = number(cell) if cell else 1.0
     return value if value is not None and LEAST <= value <= GREATEST else None

@@ -304,7 +304,7 @@ class _Fold:
         self._scores: dict[tuple[str, int], Floats] = {}
 
     def _scores_of(self, part: str, model: int) -> Floats:
-        """Return the scores of a model for the documents of a part; computed once."""
+        """Return the scores of a model for the documents of a part; these are computed once."""
         if (part, model) not in self._scores:
             self._scores[part, model] = ScoredPart(self._parts[part]).scores(self.steps[model])
         return self._scores[part, model]

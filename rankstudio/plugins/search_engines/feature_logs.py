@@ -198,10 +198,10 @@ def _logged_document(hit: Mapping[str, Any], queries: tuple[str, ...]) -> Logged
     fields = fields if isinstance(fields, dict) else {}
     vespa_features = next((fields[key] for key in _VESPA_KEYS if isinstance(fields.get(key), dict)), None)
     ids: tuple[str, ...]
-    if isinstance(hit.get("[features]"), str):
+    if isinstance(hit.get("[features]"), str):  # a hit of Solr
         ids = _texts_under_keys(hit, _DOCUMENT_KEYS)
         logged = LoggedDocument(queries, ids, _values_by_name(_solr_values(hit["[features]"])), absent=0.0)
-    elif "_ltrlog" in fields:
+    elif "_ltrlog" in fields:  # a hit of Elasticsearch
         ids = _texts_under_keys(hit, ("_id",))
         logged = LoggedDocument(queries, ids, _values_by_name(_elasticsearch_values(fields["_ltrlog"])))
     elif vespa_features is not None:
@@ -316,7 +316,7 @@ class JudgedDocuments:
             for query, grade_by_document in all_grades.items()
             if grade_by_document
         }
-        n_documents = next(number)
+        n_documents = next(number)  # numbers begin at 0
         self.labels = np.full((n_documents, len(judges)), np.nan)
         for judge, grades in enumerate(judges):
             for query, grade_by_document in grades.items():
@@ -420,8 +420,10 @@ class _JoinedDocuments:
         self._absent |= {math.isnan(document.absent) for document in documents}
         self._builder.padding = math.nan if True in self._absent else 0.0
         X = np.array([[d.values.get(name, d.absent) for name in self._columns] for d in documents])
-        self._tensors |= {self._columns[j] for j in np.flatnonzero(np.isinf(X).any(axis=0)).tolist()}
-        y = np.maximum(self._judged.labels[[number for _, _, number, _ in self._waiting]], 0.0)
+        has_tensor = np.isinf(X).any(axis=0)  # only `_TENSOR_MARK` is infinite
+        self._tensors |= {self._columns[j] for j in np.flatnonzero(has_tensor).tolist()}
+        numbers = [number for _, _, number, _ in self._waiting]
+        y = np.maximum(self._judged.labels[numbers], 0.0)
         piece = DocumentPiece(
             X=X,
             y=y if y.shape[1] > 1 else y[:, 0],

@@ -207,12 +207,12 @@ class XGBoostTrees(ConvertedRanker):
 
     Notes
     -----
-    The attributes are those of :class:`rankstudio.plugins.trees.lambdamart.TreeRanker`; gains are XGBoost's
-    loss reductions. O(mnd) per round for m documents, n features and trees of depth d. XGBoost uses one
-    thread here, because the last bits of its sums depend on the number of threads; folds and settings run in
-    parallel. The fit stops early if no split has a gain, unless the next tree may draw other features. Data
-    with several shards are binned shard by shard, at two bytes per value, and the model is the same as with
-    all documents at once.
+    The attributes are the same as in :class:`rankstudio.plugins.trees.lambdamart.TreeRanker`; gains are
+    XGBoost's loss reductions. A round takes O(mnd) for m documents, n features and trees of depth d. XGBoost
+    uses one thread here, because the last bits of its sums depend on the number of threads; folds and
+    settings run in parallel. The fit stops early if no split has a gain, unless the next tree may draw other
+    features. Data with several shards are binned shard by shard, at two bytes per value, and give the same
+    model as all documents at once.
 
     Labels are whole numbers from 0 to 31, the limit of XGBoost.
 
@@ -308,11 +308,11 @@ class CatBoostTrees(ConvertedRanker):
 
     Notes
     -----
-    The attributes are those of :class:`rankstudio.plugins.trees.lambdamart.TreeRanker`; gains are the changes
-    of predictions by which CatBoost measures importance (``PredictionValuesChange``). O(mnd) per round for m
-    documents, n features and depth d. Equal data, parameters and seeds give the same bits with any number of
-    threads, as CatBoost documents. The steps are only available after the last tree is grown. CatBoost needs
-    all documents at once, as its pool cannot be joined from several parts.
+    The attributes are the same as in :class:`rankstudio.plugins.trees.lambdamart.TreeRanker`; gains are the
+    changes of predictions by which CatBoost measures importance (``PredictionValuesChange``). A round takes
+    O(mnd) for m documents, n features and depth d. Equal data, parameters and seeds give the same bits with
+    any number of threads, according to CatBoost's documentation. The steps are only available after the last
+    tree is grown. CatBoost needs all documents at once, as its pool cannot be joined from several parts.
 
     Examples
     --------
@@ -368,7 +368,8 @@ class CatBoostTrees(ConvertedRanker):
 def _xgboost_library(needed_by: str) -> Any:
     """Return XGBoost, in a version that can predict the leaves of documents in a QuantileDMatrix."""
     xgboost = boosting_library("XGBoost", needed_by)
-    if tuple(map(int, xgboost.__version__.split(".")[:2])) < (3, 1):
+    major, minor = map(int, xgboost.__version__.split(".")[:2])
+    if (major, minor) < (3, 1):
         reason = tr("version {found} is too old; install 3.1 or later.").format(found=xgboost.__version__)
         raise MissingExtraError(needed_by, "XGBoost", "xgboost", reason)
     return xgboost

@@ -187,7 +187,7 @@ class LambdaMART(TreeRanker, LeafwiseTrees):
     min_data_in_leaf : int, default 20
         Minimum number of documents per leaf, 1 to 1,000,000,000.
     ndcg_at : int, default 10
-        k of the NDCG@k to maximise, 1 to 10,000: only pairs with a document among the first k of the current
+        k of the NDCG@k to maximize, 1 to 10,000: only pairs with a document among the first k of the current
         ranking count (LightGBM's ``lambdarank_truncation_level``).
     feature_fraction : float, default 1.0
         Share of the features available to each tree, drawn at random; greater than 0, up to 1.

@@ -198,7 +198,7 @@ _STACK_BYTES = 16 * 2**20  # numba compiles on this thread; the default of some 
 _TURN_SECONDS = 0.010  # messages are delivered for this long in one turn of the event loop
 _MOST_WAITING = 4096  # with more undelivered messages than this, the worker waits for the window
 
-_Letter = tuple[Job, Any]
+_Letter = tuple[Job, Any]  # a job, and one of its messages or its outcome
 Result = TypeVar("Result")
 Arguments = TypeVarTuple("Arguments")
 

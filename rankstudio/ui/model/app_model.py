@@ -96,7 +96,7 @@ class Absence(QObject):
         return _state_text(record, None).format(run=record.key, done=record.units_done, n=record.n_units)
 
     def read_runs(self, reads: bool) -> None:
-        """Note whether the runs of a study are being read, or the data of these runs are being recognised."""
+        """Note whether the runs of a study are being read, or the data of these runs are being recognized."""
         self._reads = reads
         self.changed.emit()
 

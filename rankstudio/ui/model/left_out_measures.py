@@ -188,12 +188,15 @@ class LeftOutMeasures(QObject):
         requests = {} if self._runs.busy or not self.shown else dict(self._wanted())
         states = {path: self._measured_of(path) for path in requests}
         self._shown_states = list(states.values())
-        if self._working is not None and self._working[1] not in self._shown_states:
-            self._working = None
-            self._work.stop()
+        if self._working is not None:
+            _, measured = self._working
+            if measured not in self._shown_states:
+                self._working = None
+                self._work.stop()
         missing = [path for path, state in states.items() if not state.whole and state not in self._failed]
         if missing and self._working is None:
-            self._start(requests[missing[0]], missing[0], states[missing[0]])
+            next_path = missing[0]
+            self._start(requests[next_path], next_path, states[next_path])
         self.changed.emit()
 
     def _start(self, request: PathWanted, path: PathResult, measured: _Measured) -> None:
@@ -256,9 +259,10 @@ class LeftOutMeasures(QObject):
     @Slot(object)
     def _grow(self, rows: Sequence[Mapping[str, float]]) -> None:
         if self._working is not None:
+            _, measured = self._working
             for row in rows:
                 for name, value in row.items():
-                    self._working[1].values.setdefault(name, array("d")).append(value)
+                    measured.values.setdefault(name, array("d")).append(value)
             self.grew.emit()
 
     @Slot()
@@ -271,7 +275,8 @@ class LeftOutMeasures(QObject):
     @Slot(str)
     def _fail(self, reason: str) -> None:
         if self._working is not None:
-            self._failed.append(self._working[1])
+            _, measured = self._working
+            self._failed.append(measured)
         self._working = None
         self.failed.emit(reason)
         self.go_on()

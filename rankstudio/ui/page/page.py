@@ -53,9 +53,10 @@ class _Outside:
 
 
 class Page(QWidget):
-    """Panels between splitters; a double click on a panel's header gives it the whole page, or takes it back.
+    """A page of the window: panels between splitters.
 
-    The menu of the header also gives it a window of its own.
+    A double click on the header of a panel gives the panel the whole page, or takes the page back. The menu
+    of the header also gives the panel a window of its own.
 
     Parameters
     ----------
@@ -94,8 +95,8 @@ class Page(QWidget):
         super().__init__()
         named(self, f"{name}-page", role="ground")
         self._content = content
-        self._alone: Panel | None = None
-        self._hidden: list[QWidget] = []
+        self._maximized_panel: Panel | None = None
+        self._hidden_widgets: list[QWidget] = []
         self._sizes: dict[Splitter, list[int]] = {}
         self._geometries: dict[str, QByteArray] = {}  # of windows, by the names of their panels
         self._windows: dict[Panel, _Outside] = {}
@@ -150,36 +151,36 @@ class Page(QWidget):
     @property
     def maximised(self) -> Panel | None:
         """The panel that fills the page; None while the panels share it."""
-        return self._alone
+        return self._maximized_panel
 
     def maximise(self, panel: Panel) -> None:
         """Give a panel the whole page by hiding the siblings of the panel and of the splitters around it."""
         self.restore_panels()
         if panel in self._windows:
             return
-        self._alone = panel
+        self._maximized_panel = panel
         self._sizes = {splitter: splitter.sizes() for splitter in self._splitters}
         for splitter in self._splitters:
             if splitter.isAncestorOf(panel):
-                neighbours = (splitter.widget(position) for position in range(splitter.count()))
+                widgets = (splitter.widget(position) for position in range(splitter.count()))
                 siblings = (
-                    neighbour
-                    for neighbour in neighbours
-                    if neighbour is not None and neighbour is not panel and not neighbour.isHidden()
+                    widget
+                    for widget in widgets
+                    if widget is not None and widget is not panel and not widget.isHidden()
                 )
-                self._hidden += [other for other in siblings if not other.isAncestorOf(panel)]
-        for other in self._hidden:
+                self._hidden_widgets += [other for other in siblings if not other.isAncestorOf(panel)]
+        for other in self._hidden_widgets:
             other.hide()
 
     def restore_panels(self) -> None:
         """Let all panels share the page again."""
-        for other in self._hidden:
+        for other in self._hidden_widgets:
             other.show()
         for splitter, sizes in self._sizes.items():
             splitter.setSizes(sizes)
-        self._hidden = []
+        self._hidden_widgets = []
         self._sizes = {}
-        self._alone = None
+        self._maximized_panel = None
 
     def pop_out(self, panel: Panel) -> None:
         """Give a panel a window of its own; the remaining panels share its space."""
@@ -259,7 +260,7 @@ class Page(QWidget):
         if panel in self._windows:
             menu.addAction(tr("Restore panel"), self._windows[panel].window.close)
         else:
-            is_maximised = panel is self._alone
+            is_maximised = panel is self._maximized_panel
             menu.addAction(
                 tr("Restore panel") if is_maximised else tr("Maximise panel"), partial(self.toggle, panel)
             )
@@ -283,7 +284,7 @@ class Page(QWidget):
             settings.set(f"panels/{name}", geometry)
         outside_now = self._left_open or [panel.objectName() for panel in self._windows]
         settings.set(f"windows/{self.objectName()}", " ".join(outside_now) or None)
-        if self._alone is None:
+        if self._maximized_panel is None:
             # While panels have windows of their own, the sizes before the first of them was taken are stored.
             all_sizes = next((outside.sizes for outside in self._windows.values()), None)
             all_sizes = all_sizes or {splitter: splitter.sizes() for splitter in self._splitters}
@@ -323,7 +324,7 @@ class Page(QWidget):
         """Give a panel the whole page, or put it back in its place if it fills the page or has a window."""
         if panel in self._windows:
             self._windows[panel].window.close()
-        elif panel is self._alone:
+        elif panel is self._maximized_panel:
             self.restore_panels()
         elif self.isAncestorOf(panel):
             self.maximise(panel)

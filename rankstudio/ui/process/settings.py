@@ -231,7 +231,7 @@ class Settings:
     def _read(self, key: str) -> Any:
         try:
             return self._store.value(key)
-        except (EOFError, RuntimeError, TypeError, ValueError):  # a damaged serialised value
+        except (EOFError, RuntimeError, TypeError, ValueError):  # a damaged serialized value
             return None
 
 

@@ -50,6 +50,7 @@ _KINDS_TYPED_WITH_COMMAS = (Kind.INTEGER, Kind.NUMBER, Kind.MEASURE)  # several 
 _RESET_SIDE = 20
 _ROW_HEIGHT = 28
 _MAX_OFFERED_FEATURES = 100  # of the features that match a typed text
+_HINT_MARGIN = 34  # pixels; the padding of a line of text at both ends, and the gap before its remark
 _MIN_EDITOR_WIDTH = 110  # pixels; long labels in a narrow panel leave no more
 TIGHT = "padding: 0; min-height: 0;"
 """Style of small square buttons, whose icon would not fit beside a text's padding."""
@@ -115,7 +116,7 @@ def _range_text(parameter: Parameter) -> str:
 
 
 class Field(QWidget):
-    """One parameter in the form: label, editor, button to reset it, and error. Its value is always valid.
+    """One parameter in the form: label, editor, reset button, and error. The value is always valid.
 
     Parameters
     ----------
@@ -210,7 +211,7 @@ class Field(QWidget):
         self.error.setVisible(bool(sentence))
         self.editor.setAccessibleDescription(sentence or self.parameter.help)
         if self.editor.property("invalid") != bool(sentence):
-            # the style sheet applies it after a new polish
+            # The style sheet applies the property only after a new polish.
             self.editor.setProperty("invalid", bool(sentence))
             self.editor.style().unpolish(self.editor)
             self.editor.style().polish(self.editor)
@@ -289,7 +290,7 @@ class HintedLineEdit(QLineEdit):
         Without keyboard focus, a long text is cut to leave room for the remark. With keyboard focus, the text
         stays whole, and the remark is drawn only if there is room for it.
         """
-        room = self.width() - 34 - self.fontMetrics().horizontalAdvance(self._hint)
+        room = self.width() - _HINT_MARGIN - self.fontMetrics().horizontalAdvance(self._hint)
         is_cut = self.shown_text() != self.text()
         if is_cut:  # Qt would draw the whole text, so only the frame is left to Qt
             option = QStyleOptionFrame()
@@ -308,7 +309,7 @@ class HintedLineEdit(QLineEdit):
     def shown_text(self) -> str:
         """Return the text as it is drawn: cut before the remark, but whole with keyboard focus."""
         metrics = self.fontMetrics()
-        room = self.width() - 34 - metrics.horizontalAdvance(self._hint)
+        room = self.width() - _HINT_MARGIN - metrics.horizontalAdvance(self._hint)
         if not self._hint or self.hasFocus():
             return self.text()
         return metrics.elidedText(self.text(), Qt.TextElideMode.ElideRight, room)

@@ -176,10 +176,10 @@ class MethodForm(Panel):
         self._warning = named(PlainLabel(wraps=True), "method-warning", role="caption")
         self._preferences = RemovableNote(theme, "preferences-note", tr("Use labels again"))
         self._preferences.button.clicked.connect(lambda _: self._tell_attribute("preferences", {}))
-        self._own = ParameterSection(theme)
-        self._own_ranking = ParameterSection(theme, fold="ranking-options")
+        self._method_section = ParameterSection(theme)
+        self._ranking_section = ParameterSection(theme, fold="ranking-options")
         self._ranker_section = ParameterSection(theme, prefix="ranker-")
-        self._sections = (self._own, self._own_ranking, self._ranker_section)
+        self._sections = (self._method_section, self._ranking_section, self._ranker_section)
         self._heading = named(PlainLabel(), "choice-heading", role="title")
         self._reset = named(self.add_tool("reset", tr("Reset all parameters to their defaults")), "reset-all")
         self._page = named(QWidget(), role="page")
@@ -210,7 +210,7 @@ class MethodForm(Panel):
 
     def values(self) -> dict[str, Any]:
         """Return the parameters of the method that is shown; a field in error has its last valid value."""
-        return {**self._own.values(), **self._own_ranking.values()}
+        return {**self._method_section.values(), **self._ranking_section.values()}
 
     def ranker_values(self) -> dict[str, Any]:
         """Return the parameters of the final ranker; empty without one."""
@@ -229,7 +229,7 @@ class MethodForm(Panel):
         fixed: tuple[Field, ...] = self._method, self._ranker, self._protocol, self._select_by, self._rule
         if name.startswith("ranker-"):
             return self._ranker_section.fields[name.removeprefix("ranker-")]
-        parameter_fields = {**self._own.fields, **self._own_ranking.fields}
+        parameter_fields = {**self._method_section.fields, **self._ranking_section.fields}
         return (parameter_fields | {field.parameter.name: field for field in fixed})[name]
 
     @Slot(object)
@@ -260,8 +260,8 @@ class MethodForm(Panel):
         if plan.entry.selects:  # otherwise the ranker is kept for the next method that selects
             self._ranker.set_value(plan.ranker)
         self._show()
-        self._own.set_values(plan.parameters)
-        self._own_ranking.set_values(plan.parameters)
+        self._method_section.set_values(plan.parameters)
+        self._ranking_section.set_values(plan.parameters)
         self._ranker_section.set_values(plan.ranker_parameters)
         self._offer(plan)
         grouped = bool(feature_groups_of(plan)) and (plan.entry.selects or not plan.entry.groups)
@@ -293,7 +293,7 @@ class MethodForm(Panel):
         self, ids: Sequence[int] | Ints, names: Sequence[str], greatest_label: float = 0.0
     ) -> None:
         """Set the features of the data, for the fields that take features, and the data's greatest label."""
-        self._own.set_features(ids, names)
+        self._method_section.set_features(ids, names)
         self._greatest_label = greatest_label
         self._note_choices()
 
@@ -333,9 +333,9 @@ class MethodForm(Panel):
             self._warning,
             self._groups,
             self._preferences,
-            self._own,
+            self._method_section,
             self._ranker,
-            self._own_ranking,
+            self._ranking_section,
             self._ranker_section,
             self._heading,
             self._protocol,
@@ -360,8 +360,8 @@ class MethodForm(Panel):
         self._heading.setText(tr("How k is chosen") if entry.selects else tr("How the model is chosen"))
         self._heading.setVisible(not entry.given)
         ranking = [p for p in entry.parameters if p.ranks]
-        self._own.show_parameters(entry.key, [p for p in entry.parameters if not p.ranks])
-        self._own_ranking.show_parameters(entry.key, ranking, visible=not ranker)
+        self._method_section.show_parameters(entry.key, [p for p in entry.parameters if not p.ranks])
+        self._ranking_section.show_parameters(entry.key, ranking, visible=not ranker)
         self._ranker_section.show_parameters(ranker, method(ranker).parameters if ranker else ())
         self.set_caption(entry.description.citation)
         self._note_choices()
@@ -422,9 +422,9 @@ class MethodForm(Panel):
     def _order_tabs(self) -> None:
         order = [
             *_focus_widgets([self._method]),
-            *self._own.tab_order(),
+            *self._method_section.tab_order(),
             *_focus_widgets(self._ranker_fields()),
-            *self._own_ranking.tab_order(),
+            *self._ranking_section.tab_order(),
             *self._ranker_section.tab_order(),
             *_focus_widgets(self._choice_fields()),
         ]
@@ -452,7 +452,7 @@ class MethodForm(Panel):
     def _tell_edit(self, edited: Field) -> None:
         """Emit an edit; features that were added to one field are removed from the other fields."""
         if isinstance(edited, FeaturesField):
-            for field in self._own.shown():
+            for field in self._method_section.shown():
                 if isinstance(field, FeaturesField) and field is not edited:
                     field.without(edited.value)
         self._tell()

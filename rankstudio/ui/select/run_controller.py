@@ -178,13 +178,13 @@ class RunController(PageController):
         measured = bool(plan.inner) or any(fold.vali is not None for fold in view.dataset.folds)
         mapped = self._heat.arrange(plan, measured)
         self.curves.begin(
-            plan.title,
-            self._data_label(view.dataset),
-            plan.axes,
-            combinations,
-            longest_path(plan, view.dataset.n_features),
-            tr(plan.criterion),
-            plan.step_kind,
+            method_label=plan.title,
+            data_label=self._data_label(view.dataset),
+            axes=plan.axes,
+            combinations=combinations,
+            n_steps=longest_path(plan, view.dataset.n_features),
+            criterion=tr(plan.criterion),
+            step_kind=plan.step_kind,
             sized=not plan.entry.featureless,
             selects=plan.entry.selects,
             measured=plan.measured_criterion,

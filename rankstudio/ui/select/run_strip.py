@@ -79,17 +79,17 @@ class RunStrip(QFrame):
         self._next = _NextQuestions(self.why, self.sure, self.another)
         self.follow = _run_button(tr("Follow"), "strip-follow", "quiet", _FOLLOW_HELP)
         self.follow.setCheckable(True)
-        self._beside = named(PlainLabel(), role="muted")
+        self._running_label = named(PlainLabel(), role="muted")
         self._working = _RunButton(self.selected)
-        self._behind = named(PlainLabel(), role="muted")
+        self._waiting_label = named(PlainLabel(), role="muted")
         self._waiting = [_RunButton(self.selected) for _ in range(_MAX_WAITING_BUTTONS)]
         self._more = named(PlainLabel(), role="muted")
         self.every = _run_button(tr("Compare"), "strip-compare", "quiet", tr("Show all runs"))
         row = fill(QHBoxLayout(self), self._run, self._bar, self._state, margins=(8, 0, 8, 0), spacing=8)
         fill(row, self._covered, (self._next, 1))
-        fill(row, self._beside, self._working, self._behind, *self._waiting, self._more)
+        fill(row, self._running_label, self._working, self._waiting_label, *self._waiting, self._more)
         fill(row, self.follow, self.every)
-        self._nothing = NO_RUN
+        self._placeholder = NO_RUN
         self.tells_why = False
         self.tells_how_sure = False
         self.show_runs(())
@@ -123,7 +123,7 @@ class RunStrip(QFrame):
         """
         of_dataset = [record for record in records if record.dataset is dataset]
         has_only_other_data = bool(records) and not of_dataset
-        self._nothing = _NO_RUN_HERE if placeholder == NO_RUN and has_only_other_data else placeholder
+        self._placeholder = _NO_RUN_HERE if placeholder == NO_RUN and has_only_other_data else placeholder
         current = next((record for record in records if record.state in _WORKING_STATES), None)
         queued = [
             record for record in records if record.state is RunState.QUEUED and record is not shown_record
@@ -151,7 +151,7 @@ class RunStrip(QFrame):
         self._bar.setVisible(record is not None and record.state in _WORKING_STATES)
         if record is None:
             self._covered.hide()
-            self._state.setText(self._nothing)
+            self._state.setText(self._placeholder)
             return
         result = record.result
         is_tested = result is not None and any(fold.test for fold in result.folds)
@@ -164,9 +164,9 @@ class RunStrip(QFrame):
 
     def _show_others(self, working: RunRecord | None, queued: Sequence[RunRecord]) -> None:
         """Show the run that works, if it is not the shown one, and the runs that wait."""
-        self._beside.setText(tr("running:") if working is not None else "")
+        self._running_label.setText(tr("running:") if working is not None else "")
         self._working.show_run(working, f" · {percentage(working.progress)}" if working is not None else "")
-        self._behind.setText(tr("waiting:") if queued else "")
+        self._waiting_label.setText(tr("waiting:") if queued else "")
         for button, record in zip_longest(self._waiting, queued[:_MAX_WAITING_BUTTONS]):
             button.show_run(record)
         n_more = len(queued) - _MAX_WAITING_BUTTONS

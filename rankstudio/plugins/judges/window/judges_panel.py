@@ -173,10 +173,20 @@ class JudgesController(Controller):
         panel = self.panel
         fail = self.failed.emit
         self._agreement_demand = OnDemand(
-            self, worker, self._agreement_key, self._compare_judges, fail, panel=panel
+            parent=self,
+            worker=worker,
+            key=self._agreement_key,
+            compute=self._compare_judges,
+            failed=fail,
+            panel=panel,
         )
         self._selection_demand = OnDemand(
-            self, worker, self._selection_key, self._compare_selections, fail, panel=panel
+            parent=self,
+            worker=worker,
+            key=self._selection_key,
+            compute=self._compare_selections,
+            failed=fail,
+            panel=panel,
         )
         self._simulation = BackgroundSimulation(worker, tr("Flipping labels"), "flips", self)
         self._simulation.failed.connect(self.failed)

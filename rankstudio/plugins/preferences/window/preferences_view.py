@@ -88,7 +88,10 @@ class PreferencesView(QWidget):
         self.appeared.emit()
 
     def show_file(self, preferences: Mapping[str, str], part: str = "") -> None:
-        """Show the file of a plan's entry, and the part of the data that is counted; {} hides the view."""
+        """Show the file of a plan's entry, and the part of the data that is counted.
+
+        An empty entry, {}, hides the view.
+        """
         title = learned_from(preferences)
         has_clicks = "pairs" in preferences
         if has_clicks:  # their rule is shown below, and not in the title
@@ -169,7 +172,10 @@ class PreferencesController(CommandController):
 
     @property
     def possible(self) -> bool:
-        """Whether preferences can be used: the documents are open, and read as the plan says."""
+        """Whether preferences can be used.
+
+        The documents must be open, and read as the plan says.
+        """
         return self._session.has_documents and self._session.read_as_planned
 
     def openers(self) -> Mapping[str, Callable[[str], object]]:  # noqa: D102 - inherited
@@ -294,7 +300,10 @@ class PreferencesController(CommandController):
         return dataset, *target
 
     def _count(self) -> Computation | None:
-        """Return the computation of the summary of the preferences; None without data."""
+        """Return the computation of the summary of the preferences.
+
+        Return None without data.
+        """
         session = self._session
         target = self._wanted
         dataset = self._session.dataset
