@@ -331,7 +331,8 @@ class ColumnsDialog(QDialog):
         # Two columns of a file may have one name. If one of them is a feature and the other is left out, the
         # features have to be listed, as leaving out the name would leave out both.
         originals = original_names(names)
-        name_is_ambiguous = any(originals[i] in left_out for i in features)
+        left_out_names = set(left_out)
+        name_is_ambiguous = any(originals[i] in left_out_names for i in features)
         return columns_of(
             self._preview,
             qid=chosen.qid,
