@@ -129,7 +129,10 @@ class ComparisonRuns(Controller):
         self._load_next()
 
     def _key_of_open_data(self) -> tuple[object, ...]:
-        """Return the open data and how they are read; () if they are not read as the plan says."""
+        """Return the open data and how they are read.
+
+        Return () if they are not read as the plan says.
+        """
         plan = self._models.session.plan
         return (plan.data, *reading(plan)) if self._models.session.read_as_planned else ()
 
@@ -218,7 +221,10 @@ class ComparisonRuns(Controller):
 
 
 def _data_sources(folder: Path, names: Sequence[str]) -> list[str]:
-    """Return the paths of a plan's data beside its file; a name without a path there is returned as it is."""
+    """Return the paths of a plan's data beside its file.
+
+    A name without a path there is returned as it is.
+    """
     paths = {name: str((folder / name).absolute()) for name in names}
     return [path if is_there(Path(path)) else name for name, path in paths.items()]
 

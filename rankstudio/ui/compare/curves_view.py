@@ -113,7 +113,9 @@ class CurvesView(Panel):
         reference: int | None,
         name: str,
     ) -> None:
-        """Show the curves of runs; over shares of the queries, runs that differ only in these share a curve.
+        """Show the curves of runs.
+
+        Over shares of the queries, runs that differ only in these share a curve.
 
         Parameters
         ----------
@@ -161,14 +163,20 @@ class CurvesView(Panel):
         self.set_caption(self._caption_text(x_key))
 
     def mark(self, key: int | None, choice: Choice, inspection: Choice | None) -> None:
-        """Mark the chosen and the inspected model of a run on its curves; emits no signal."""
+        """Mark the chosen and the inspected model of a run on its curves.
+
+        This emits no signal.
+        """
         self.plot.emphasise(key)
         self.plot.select(self._point(key, choice))
         differs = inspection is not None and inspection != choice
         self.plot.inspect(self._point(key, inspection) if inspection is not None and differs else None)
 
     def _point(self, key: int | None, choice: Choice) -> tuple[int, int] | None:
-        """Return the number of a model's curve and its index on the curve; None if no curve has the model."""
+        """Return the number of a model's curve and its index on the curve.
+
+        Return None if no curve has the model.
+        """
         model = (key, choice.values, choice.place)
         matches = (
             (number, position)

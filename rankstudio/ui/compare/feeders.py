@@ -109,7 +109,10 @@ class ComparisonScope:
         return next(shown_groups, groups[0] if groups else None)
 
     def members(self, group: RunGroup | None) -> dict[int, RunResult]:
-        """Return those of :meth:`finished` that belong to a group; none without a group."""
+        """Return those of :meth:`finished` that belong to a group.
+
+        There are none without a group.
+        """
         keys = group.measured if group is not None else ()
         return {key: run for key, run in self.finished().items() if key in keys}
 
@@ -118,7 +121,9 @@ class ComparisonScope:
         return self.members(self.group())
 
     def reference(self, group: RunGroup | None) -> int | None:
-        """Return the number of the run with which a group is compared; None if the group is not ranked.
+        """Return the number of the run with which a group is compared.
+
+        Return None if the group is not ranked.
 
         This is the reference that the user has chosen if it is in the group, and the best run otherwise.
         """
@@ -190,7 +195,10 @@ class PairedTests(Controller):
 
     @property
     def rows(self) -> tuple[ComparedRun, ...]:
-        """The compared runs of the shown group, the reference first; empty if the group is not ranked."""
+        """The compared runs of the shown group, the reference first.
+
+        There are none if the group is not ranked.
+        """
         shown_group = self._scope.group()
         return next((rows for group, rows in self.groups if group == shown_group), ())
 
@@ -331,7 +339,10 @@ class CurvesFeeder(Controller):
         return self._session.measure, reference, self._by(), measured, labels
 
     def _compare(self) -> Computation | None:
-        """Return the computation of the curves of the compared runs; None without runs."""
+        """Return the computation of the curves of the compared runs.
+
+        Return None without runs.
+        """
         reference, runs = self._compared()
         name = self._session.measure
         plans = {key: (self._runs.record(key).title, run.plan) for key, run in runs.items()}
@@ -442,7 +453,10 @@ class ViewFeeder(Controller):
     # Views
 
     def _show_folds(self) -> Computation | None:
-        """Show the folds of one run or of all runs; return the computation of a plug-in's table of folds."""
+        """Show the folds of one run or of all runs.
+
+        Return the computation of a plug-in's table of folds.
+        """
         record = self._record
         folds = self._views.folds
         table = folds.tables.get(str(folds.scope.value())) if self._session.has_documents else None
@@ -460,7 +474,10 @@ class ViewFeeder(Controller):
         return None
 
     def _compare_features(self) -> Computation | None:
-        """Return the computation of the shown run's stability; None if the run has no selections."""
+        """Return the computation of the shown run's stability.
+
+        Return None if the run has no selections.
+        """
         record = self._record
         folds = _sorted_folds(self._scope.measured.view(record)) if record is not None else ()
         if record is None or not folds:
@@ -481,7 +498,10 @@ class ViewFeeder(Controller):
         )
 
     def _compare_sizes(self) -> Computation | None:
-        """Return the computation of the Pareto front; None until all tests of the runs are done."""
+        """Return the computation of the Pareto front.
+
+        Return None until all tests of the runs are done.
+        """
         if not self._tests.complete:
             self._views.pareto.wait()
             return None
@@ -504,7 +524,10 @@ class ViewFeeder(Controller):
         return view.look_at(self._record, self._session.measure)
 
     def _show_published(self) -> None:
-        """Show the shown group beside published values, without runs on sealed data; or why none is shown."""
+        """Show the shown group beside published values, without runs on sealed data.
+
+        If there are none, show the reason.
+        """
         shown_keys = self._scope.together()
         runs_by_key = {key: run for key, run in self._scope.own().items() if key in shown_keys}
         sealed = {key for key in runs_by_key if self._session.is_sealed(self._runs.record(key).dataset)}

@@ -26,7 +26,10 @@ from rankstudio.ui.widgets.layout import fill, named
 
 
 def rows_of(table: RunTable, run: RunResult, data: FoldedDataset, sealed: bool) -> RunTableRows | str:
-    """Compute the rows of a run's table, or return the reason why it has none; called by the worker."""
+    """Compute the rows of a run's table, or return the reason why it has none.
+
+    It is called by the worker.
+    """
     try:
         rows: RunTableRows = imported(table.compute)(run, data, sealed)
     except PlanError as error:
@@ -35,7 +38,9 @@ def rows_of(table: RunTable, run: RunResult, data: FoldedDataset, sealed: bool) 
 
 
 class FoldsView(View):
-    """A table of folds, which shows one run or compares all runs; a click on a row shows its fold.
+    """A table of folds, which shows one run or compares all runs.
+
+    A click on a row shows its fold.
 
     For one run the table shows the model that each fold selected, with its measures, or a table of a plug-in.
     For all runs it shows one measure, with a column for each run.
@@ -120,7 +125,10 @@ class FoldsView(View):
         self.set_caption("")
 
     def mark(self, fold: int | None) -> None:
-        """Select the row of the shown fold, or the mean while all folds are shown; emits no signal."""
+        """Select the row of the shown fold, or the mean while all folds are shown.
+
+        This emits no signal.
+        """
         self._shown_fold = fold
         if fold is None:
             rows = [row for row in self.table.rows() if _is_mean(row)]
@@ -138,7 +146,10 @@ class FoldsView(View):
 
     @Slot(object)
     def _on_chosen(self, row: FoldRow | MeasureRow | RunTableRow) -> None:
-        """Show the fold of a clicked row, or all folds for the mean; the deviation has nothing to show."""
+        """Show the fold of a clicked row, or all folds for the mean.
+
+        The deviation has nothing to show.
+        """
         if row.fold is not None or _is_mean(row):
             self.foldChosen.emit(row.fold)
         self.mark(self._shown_fold)
@@ -169,7 +180,10 @@ _FILLER_COLUMN = Column("rest", "", value=lambda row: "", stretch=True, kind="do
 
 
 def _contributed_column(column: RunColumn) -> Column:
-    """Return a column of a plug-in's table; sorting by numbers leaves the row of the mean below the folds."""
+    """Return a column of a plug-in's table.
+
+    Sorting by numbers leaves the row of the mean below the folds.
+    """
     key = column.key
     if not column.form:
         return Column(

@@ -150,7 +150,10 @@ class PublishedView(View):
         self.table.placeholder = self.table.placeholder or known_datasets_text()
 
     def show_runs(self, runs: Iterable[tuple[int, RunResult]], reason: str = "") -> None:
-        """Show the published values for finished runs; `reason` says why there are no runs to show."""
+        """Show the published values for finished runs.
+
+        `reason` says why there are no runs to show.
+        """
         self.table.placeholder = reason or known_datasets_text()
         rows = published_rows(runs)
         self.table.set_rows(rows)

@@ -54,7 +54,9 @@ _BESIDE_TOOLS = 460  # pixels that the header needs for all but the tabs and the
 
 
 class ResultsPanel(Panel):
-    """A panel with several views of the runs' results; tabs at the right end of its header switch the view.
+    """A panel with several views of the runs' results.
+
+    Tabs at the right end of its header switch the view.
 
     Parameters
     ----------
@@ -155,7 +157,10 @@ class ResultsPanel(Panel):
         return [part for part in parts if part not in self._absent]
 
     def offer(self, key: str, is_there: bool) -> None:
-        """Offer a view as a part of its tab, or withdraw it; the tab's first part then replaces it."""
+        """Offer a view as a part of its tab, or withdraw it.
+
+        The tab's first part then replaces it.
+        """
         has_changed = is_there is (key in self._absent)
         if has_changed:
             self._absent ^= {key}

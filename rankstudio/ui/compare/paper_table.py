@@ -206,7 +206,10 @@ class TableDialog(SavingDialog):
 
     @Slot()
     def _on_marks(self) -> None:
-        """Ask for a table with tests after marks are ticked; the present table can be shown without marks."""
+        """Ask for a table with tests after marks are ticked.
+
+        The present table can be shown without marks.
+        """
         if self.marks.isChecked():
             self.ask()
         else:
@@ -367,7 +370,10 @@ class TableController(QObject):
 
     @Slot()
     def open(self) -> None:
-        """Open the dialog with the default table; the suggested file is called after the datasets."""
+        """Open the dialog with the default table.
+
+        The suggested file is called after the datasets.
+        """
         names = [run.data_name for run in self._scope.finished().values()]
         file_names = dict.fromkeys("".join(c if c.isalnum() else "-" for c in name) for name in names)
         stem = "-".join([*file_names, "table"]).lower().lstrip("-")
@@ -391,7 +397,10 @@ class TableController(QObject):
         return (self._query,) if self.dialog is not None else None
 
     def _make(self) -> Computation | None:
-        """Return the computation of the table; without runs, say in the dialog that none is ticked."""
+        """Return the computation of the table.
+
+        Without runs, say in the dialog that none is ticked.
+        """
         dialog = self.dialog
         query = self._query
         runs = tuple(self._listed_runs())
@@ -436,7 +445,10 @@ class TableController(QObject):
 
 
 def table_of(request: ReportRequest, query: TableQuery) -> ResultTable:
-    """Return the table of runs; for the worker, because reading data and testing can take seconds."""
+    """Return the table of runs.
+
+    It is called on the worker, because reading data and testing can take seconds.
+    """
     from rankstudio.engine.analysis.result_table.builder import result_table, table_runs  # noqa: PLC0415 - on the worker only
 
     return result_table(table_runs([source_of(request)]), query)

@@ -99,7 +99,10 @@ class ParetoView(View):
         self.table.chosen.connect(self._on_chosen)
 
     def offer(self, costs: RunCosts | None) -> Literal["size", "cost"]:
-        """Offer the cost as the x axis if features have a cost; return the chosen x axis."""
+        """Offer the cost as the x axis if features have a cost.
+
+        Return the chosen x axis.
+        """
         self.by.setVisible(costs is not None)
         return "cost" if costs is not None and self.by.value() == "cost" else "size"
 
@@ -172,7 +175,10 @@ class ParetoView(View):
         self.plot.set_axes(axes)
 
     def mark(self, key: int | None, choice: Choice, inspection: Choice | None) -> None:
-        """Mark the chosen and the inspected model of a run, if these are shown; emits no signal."""
+        """Mark the chosen and the inspected model of a run, if these are shown.
+
+        This emits no signal.
+        """
         chosen_position = self._position(key, choice)
         position = chosen_position if inspection is None else self._position(key, inspection)
         self.plot.select(chosen_position)
@@ -210,7 +216,10 @@ def _spot(row: ParetoRow) -> Spot:
 
 
 def _front_rows(runs: Sequence[tuple[int, str, Plan]], front: ParetoFront) -> list[ParetoRow]:
-    """Return a row for every model; the best and the suggested model have a remark."""
+    """Return a row for every model.
+
+    The best and the suggested model have a remark.
+    """
     notes = {front.suggested: tr(_rule_name(front)), front.best: tr("best")}
     rows = []
     for position, model in enumerate(front.models):

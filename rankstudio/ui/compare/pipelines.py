@@ -91,7 +91,10 @@ class Pipelines:
         return self.distinct([*fitting, form])
 
     def distinct(self, plans: Sequence[Plan]) -> list[Plan]:
-        """Return the plans without repetitions; plans that differ only in what they report are the same."""
+        """Return the plans without repetitions.
+
+        Plans that differ only in what they report are the same.
+        """
         form = self._session.plan
         reported = {"measures": form.measures, "convention": form.convention}
         on_form_data = [self._at(plan, form.data).changed(**reported) for plan in plans]
@@ -124,7 +127,10 @@ class Pipelines:
         )
 
     def left_out(self, plans: Sequence[Plan]) -> str:
-        """Return a note if a method has no parameter for the features that the form pins or bans; else ""."""
+        """Return a note if a method has no parameter for the features that the form pins or bans.
+
+        Return "" if all methods have one.
+        """
         form = self._session.plan
         feature_parameters = (p for p in form.entry.parameters if p.kind is Kind.FEATURES)
         names_in_use = {p.name for p in feature_parameters if form.parameters[p.name]}
@@ -133,7 +139,9 @@ class Pipelines:
         return tr("Pinned and banned features apply only to {method}.").format(method=form.entry.label)
 
     def rows(self, plans: Sequence[Plan], data: Sequence[str], labels: Sequence[str] = ()) -> list[Pipeline]:
-        """Return every pipeline on every dataset; a pipeline of given scores is on the scores' dataset only.
+        """Return every pipeline on every dataset.
+
+        A pipeline of given scores is on the scores' dataset only.
 
         Parameters
         ----------
@@ -154,7 +162,10 @@ class Pipelines:
         return rows
 
     def _judged(self, plan: Plan, label: str) -> Plan:
-        """Return a plan on the open data with a judge's label; the plan as it is for the label ""."""
+        """Return a plan on the open data with a judge's label.
+
+        Return the plan as it is for the label "".
+        """
         form = self._session.plan
         if not label:
             return plan
@@ -202,7 +213,10 @@ class Pipelines:
         return self.interrupted(plan)
 
     def interrupted(self, plan: Plan) -> RunRecord | None:
-        """Return the run of a plan that can be resumed, of several the one with most progress; else None."""
+        """Return the run of a plan that can be resumed, of several the one with most progress.
+
+        Return None without one.
+        """
         resumable_runs = (record for record in self._runs.records if record.can_go_on)
         records = (record for record in resumable_runs if self._is_run_of(record, plan))
         return max(records, key=lambda record: record.progress, default=None)
@@ -217,7 +231,10 @@ class Pipelines:
         return is_done and has_same_folds and has_measure and self._is_on(record, form.data)
 
     def _is_run_of(self, record: RunRecord, plan: Plan) -> bool:
-        """Return whether a run has a plan. Reported measures may differ, as a run can be measured again."""
+        """Return whether a run has a plan.
+
+        Reported measures may differ, as a run can be measured again.
+        """
         reported = {"measures": plan.measures, "convention": plan.convention, "data": plan.data}
         return self._is_on(record, plan.data) and record.plan.changed(**reported).agrees(plan)
 

@@ -63,14 +63,20 @@ class RunChanges(Controller):
 
     @Slot(object)
     def ask_removals(self, records: tuple[RunRecord, ...]) -> None:
-        """Remove runs, with one message that undoes all removals; ask before a run is stopped for that."""
+        """Remove runs, with one message that undoes all removals.
+
+        Ask before a run is stopped for that.
+        """
         n_removed = len([record for record in records if self.ask_removal(record)])
         if n_removed > 1:
             text = trn("{n} run is removed.", "{n} runs are removed.", n_removed)
             self._say_removed(text.format(n=n_removed), n_removed)
 
     def ask_removal(self, record: RunRecord) -> bool:
-        """Remove a run, with undo, and return whether it is removed. Ask first if the run has not ended."""
+        """Remove a run, with undo, and return whether it is removed.
+
+        Ask first if the run has not ended.
+        """
         if self._is_refused(record, _REMOVAL_REFUSED):
             return False
         if not record.state.ended:
@@ -93,7 +99,10 @@ class RunChanges(Controller):
 
     @Slot(int, str, str)
     def _write(self, key: int, description: str, text: str) -> None:
-        """Take over a text that the user wrote into a cell; `description` is "tags", "note" or "method"."""
+        """Take over a text that the user wrote into a cell.
+
+        `description` is "tags", "note" or "method".
+        """
         record = self._runs.record(key)
         text = " ".join(text.split())
         if description == "tags":
@@ -121,7 +130,10 @@ class RunChanges(Controller):
             self._store_label(record)
 
     def _is_refused(self, record: RunRecord, reason: str) -> bool:
-        """Return whether the study is read-only and contains the run; report the reason if so."""
+        """Return whether the study is read-only and contains the run.
+
+        Report the reason if so.
+        """
         study = self._models.study_store.study
         if study is None or not study.read_only or record.stored is None:
             return False
@@ -233,7 +245,10 @@ class _Relabelling(LastingChange):
 
 
 class _Removal(LastingChange):
-    """The removal of a run. ``was_shown`` tells whether the run is shown again after undo."""
+    """The removal of a run.
+
+    ``was_shown`` tells whether the run is shown again after undo.
+    """
 
     def __init__(self, session: Session, runs: Runs, record: RunRecord, was_shown: bool = False) -> None:
         super().__init__(tr("removing run {key}").format(key=record.key))

@@ -121,11 +121,17 @@ class RunRow:
 
     @property
     def is_done(self) -> bool:
-        """Whether all folds of the run are finished; until then its means are not final."""
+        """Whether all folds of the run are finished.
+
+        Until then its means are not final.
+        """
         return self.state == "done"
 
     def mean(self, name: str) -> float | None:
-        """Return the mean of a measure; None for a run that is not finished or not measured."""
+        """Return the mean of a measure.
+
+        Return None for a run that is not finished or not measured.
+        """
         return self.summary.means.get(name) if self.has_numbers else None
 
     @property
@@ -182,7 +188,10 @@ def _run_notes(record: RunRecord, plan: Plan, folds: tuple[FoldResult, ...]) -> 
 
 
 def _hand_choice_text(plan: Plan, choice: Choice) -> str:
-    """Return the values and the size of a chosen model; "" for values that do not fit the plan."""
+    """Return the values and the size of a chosen model.
+
+    Return "" for values that do not fit the plan.
+    """
     values_text = ""
     if choice.values is not None and len(choice.values) == len(plan.axes):
         values_text = combination_label(plan.axes, choice.values)
@@ -347,7 +356,10 @@ class RunsPanel(Panel):
         self.table.viewport().update()
 
     def show_tests(self, compared: Sequence[ComparedRun], name: str) -> None:
-        """Show the paired tests of runs by a measure; the measure's column comes first and is scrolled to."""
+        """Show the paired tests of runs by a measure.
+
+        The measure's column comes first and is scrolled to.
+        """
         if name != self._measure:
             self._column_choices.pop(name, None)
             self._measure_to_reveal = name
@@ -358,7 +370,10 @@ class RunsPanel(Panel):
         self._show()
 
     def comparison_of(self, key: int) -> ComparedRun | None:
-        """Return the comparison of a run with the reference of its group; None without one."""
+        """Return the comparison of a run with the reference of its group.
+
+        Return None without one.
+        """
         return self._compared.get(key)
 
     def _scale_for(self, key: int) -> Scale | None:
@@ -382,7 +397,10 @@ class RunsPanel(Panel):
 
     @Slot(int)
     def reveal(self, key: int) -> None:
-        """Scroll to a run as soon as it is listed; the highlighted run stays highlighted."""
+        """Scroll to a run as soon as it is listed.
+
+        The highlighted run stays highlighted.
+        """
         self._key_to_reveal = key
         self._scroll_to_run()
 
@@ -400,7 +418,8 @@ class RunsPanel(Panel):
         rows = self.rows()
         plans = {row.key: row.plan for row in rows}
         if plans != self._plans:
-            self._plans, self._differences = plans, distinctions(plans)
+            self._plans = plans
+            self._differences = distinctions(plans)
         self._best_means = _best_means(self._rows, self._groups)
         self._scales = {key: scale for group in self._groups for key, scale in self._scale_of(group).items()}
         self._set_columns(self._key_of_columns(rows))
@@ -418,7 +437,10 @@ class RunsPanel(Panel):
         self.table.select(row, scroll=scroll)
 
     def _rows_with_headings(self, rows: Sequence[RunRow]) -> list[RunRow | Heading]:
-        """Return the rows below the headings of their groups; rows without a group come first."""
+        """Return the rows below the headings of their groups.
+
+        Rows without a group come first.
+        """
         grouped_keys = {key for group in self._groups for key in group.keys}
         all_rows: list[RunRow | Heading] = [row for row in rows if row.key not in grouped_keys]
         for group in self._groups:
@@ -430,7 +452,10 @@ class RunsPanel(Panel):
         return all_rows
 
     def _by_mean(self, group: RunGroup, members: Sequence[RunRow]) -> list[RunRow]:
-        """Return the runs of a group; in a ranked group, the runs with the best means come first."""
+        """Return the runs of a group.
+
+        In a ranked group, the runs with the best means come first.
+        """
         if not group.is_ranked or self._groups_by_method:
             return list(members)
         higher_is_better = not self._measure or measure(self._measure).higher_is_better
@@ -491,7 +516,10 @@ class RunsPanel(Panel):
         return text.format(n=n_better, reference=reference.name), reference.name
 
     def _scale_of(self, group: RunGroup) -> dict[int, Scale]:
-        """Return the common scale of the differences of a group, for each of its runs; {} without tests."""
+        """Return the common scale of the differences of a group, for each of its runs.
+
+        Return {} without tests.
+        """
         tests = [self._compared[key].found for key in group.measured if key in self._compared]
         ends = [end for test in tests if test is not None for end in (test.low, test.high)]
         finite_ends = [end for end in ends if isfinite(end)]
@@ -677,7 +705,10 @@ class RunsPanel(Panel):
 
 
 def _link_to_every_fold(group: RunGroup) -> tuple[str, str]:
-    """Return the text and the tooltip of the link that runs a group's plans on all folds; "" for no link."""
+    """Return the text and the tooltip of the link that runs a group's plans on all folds.
+
+    Return "" for no link.
+    """
     if not group.partial:
         return "", ""
     n_runs = len(group.partial)
@@ -914,7 +945,9 @@ STATUS = Column(
 
 
 def ordered(rows: Sequence[RunRow], text: str, by_method: bool) -> list[RunRow]:
-    """Return the rows that contain all words of a text; `by_method` puts the rows of each method together.
+    """Return the rows that contain all words of a text.
+
+    `by_method` puts the rows of each method together.
 
     The methods are then in the order of their first rows.
     """

@@ -67,7 +67,10 @@ class TestsView(View):
         self.table.activated.connect(self._on_activated)
 
     def show_rows(self, rows: Sequence[ComparedRun], name: str, plan: Plan | None) -> None:
-        """Show the tests of runs by a measure. The first row is the reference, and `plan` is its plan."""
+        """Show the tests of runs by a measure.
+
+        The first row is the reference, and `plan` is its plan.
+        """
         if name != self._measure:
             self._measure = name
             self.table.set_columns(_columns_for_measure(name))
@@ -79,7 +82,10 @@ class TestsView(View):
         self.set_caption(self._caption_for(rows, plan))
 
     def set_runs(self, runs: Mapping[int, str], reference: int | None) -> None:
-        """Offer runs as the reference, by their numbers and titles, and select one; None selects the best."""
+        """Offer runs as the reference, by their numbers and titles, and select one.
+
+        None selects the best run.
+        """
         numbered_titles = tuple(runs.items())
         if numbered_titles != self._runs:
             self._runs = numbered_titles

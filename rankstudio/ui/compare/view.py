@@ -28,7 +28,9 @@ RUN_DOT = Column("dot", "", kind="dot", value=lambda row: Dot(row.key - 1), widt
 
 
 class View(QWidget):
-    """Base of the views of the Results panel. A view has its own caption and tools in the panel's header.
+    """Base of the views of the Results panel.
+
+    A view has its own caption and tools in the panel's header.
 
     Parameters
     ----------
@@ -59,7 +61,10 @@ class View(QWidget):
     def add_choice(
         self, options: Sequence[tuple[str, str]], name: str, object_name: str, tooltip: str
     ) -> Segmented:
-        """Add a choice to the panel's header, and return it; options are pairs of value and label."""
+        """Add a choice to the panel's header, and return it.
+
+        Options are pairs of value and label.
+        """
         choice = named(Segmented(options, name), object_name, tip=tooltip)
         self.tools = (*self.tools, choice)
         return choice
@@ -109,7 +114,10 @@ class View(QWidget):
 
 
 class ContributedView(View):
-    """Base of a plug-in's view of the shown run; the view is a part of its tab while it suits the run."""
+    """Base of a plug-in's view of the shown run.
+
+    The view is a part of its tab while it suits the run.
+    """
 
     def is_offered(self, record: RunRecord | None) -> bool:
         """Return whether the view has contents for the shown run."""

@@ -51,7 +51,10 @@ class ContributedColumn(QObject):
         self._demand = OnDemand(self, worker, self._key, self._compute, fail, slot=entry.key, panel=panel)
 
     def values(self) -> Mapping[int, FeatureValue]:
-        """Return the values for the shown fold by the ids of the features; {} until they are computed."""
+        """Return the values for the shown fold by the ids of the features.
+
+        Return {} until they are computed.
+        """
         return self._values if self._values_key == self._key() else {}
 
     def update(self) -> None:
@@ -63,7 +66,10 @@ class ContributedColumn(QObject):
         self._demand.forget()
 
     def _key(self) -> Key | None:
-        """Return what the values depend on; None if they cannot be computed or need too many documents."""
+        """Return the key of the values: dataset, fold and convention.
+
+        Return None if they cannot be computed.
+        """
         fold = self._session.watched
         if fold is None or not self._session.has_documents:
             return None
@@ -75,7 +81,10 @@ class ContributedColumn(QObject):
         return self._session.dataset, fold.number, self._session.convention
 
     def _compute(self) -> Computation | None:
-        """Return the computation of the column on the watched fold; None without a fold."""
+        """Return the computation of the column on the watched fold.
+
+        Return None without a fold.
+        """
         fold = self._session.watched
         key = self._key()
         if fold is None:
@@ -100,6 +109,9 @@ def contributed_columns(
 
 
 def _column_values(function: str, fold: Fold, convention: str) -> dict[int, FeatureValue]:
-    """Return the values of a column; called on the worker, where the plug-in's module is imported."""
+    """Return the values of a column.
+
+    It is called on the worker, where the plug-in's module is imported.
+    """
     values: dict[int, FeatureValue] = finish(imported(function)(fold, convention))
     return values

@@ -123,7 +123,10 @@ class DataController(PageController):
         return dataset, fold
 
     def _describe(self) -> Computation | None:
-        """Return the computation of the summary of the current fold; None without data."""
+        """Return the computation of the summary of the current fold.
+
+        Return None without data.
+        """
         dataset = self._session.dataset
         fold = self._session.fold
         if dataset is None:
@@ -206,7 +209,10 @@ class DataController(PageController):
         self._reports_to_keep = self._reports
 
     def costs_parameter(self) -> Parameter | None:
-        """Return the method's parameter of costs; None if it has none, or tries several sets of costs."""
+        """Return the method's parameter of costs.
+
+        Return None if it has none, or tries several sets of costs.
+        """
         plan = self._session.plan
         parameter = next((p for p in plan.entry.parameters if p.kind is Kind.COSTS), None)
         if parameter is None or parameter.several(plan.parameters[parameter.name]):
@@ -214,7 +220,9 @@ class DataController(PageController):
         return parameter
 
     def _costs(self) -> dict[int, float] | None:
-        """Return the costs in the plan that are not 1, by the ids of features; None without costs.
+        """Return the costs in the plan that are not 1, by the ids of features.
+
+        Return None without costs.
 
         Costs in milliseconds are shown in other columns, and are not returned.
         """
@@ -236,7 +244,10 @@ class DataController(PageController):
         return dataset, *view
 
     def _look_at_features(self) -> Computation | None:
-        """Return the computation of the quality report on the features; None before the summary."""
+        """Return the computation of the quality report on the features.
+
+        Return None before the summary.
+        """
         dataset = self._session.dataset
         summary = self.panel.summary()
         view = self._view

@@ -18,7 +18,9 @@ _SIZE = (680, 560)
 
 
 class DataSources(QDialog):
-    """A dialog that lists datasets with their contents, terms of use and addresses. Nothing is downloaded.
+    """A dialog that lists datasets with their contents, terms of use and addresses.
+
+    Nothing is downloaded.
 
     The dialog is accepted if the user wants to open a folder.
 

@@ -106,7 +106,10 @@ class FeatureNames(Controller):
             read(Path(name))
 
     def read(self, path: Path) -> None:
-        """Take over the names and groups in a file; a file without both is refused."""
+        """Take over the names and groups in a file.
+
+        A file without both is refused.
+        """
         dataset = self._session.dataset
         if dataset is None:
             return
@@ -134,7 +137,10 @@ class FeatureNames(Controller):
         self._ask(tr("Import feature set"), _FEATURE_SET_FILTER, self.read_set)
 
     def read_set(self, path: Path | str) -> None:
-        """Take over the feature set in a file; a set that defines no feature of the data is refused."""
+        """Take over the feature set in a file.
+
+        A set that defines no feature of the data is refused.
+        """
         dataset = self._session.dataset
         path = Path(path)
         if dataset is None:
@@ -268,7 +274,10 @@ class FeatureNames(Controller):
             self.failed.emit(str(error))
 
     def _set_cost(self, feature: int, text: str) -> None:
-        """Set the cost of a feature in the plan from a typed text; report a text that is no cost."""
+        """Set the cost of a feature in the plan from a typed text.
+
+        Report a text that is no cost.
+        """
         parameter = self._data.costs_parameter()
         try:
             cost = float(text)
@@ -294,7 +303,9 @@ class FeatureNames(Controller):
 
 
 class FeatureGroups(Controller):
-    """Puts features into groups, and removes them. Changes can be undone, as groups are part of the plan.
+    """Puts features into groups, and removes them.
+
+    Changes can be undone, as groups are part of the plan.
 
     Parameters
     ----------
@@ -344,7 +355,10 @@ class FeatureGroups(Controller):
             self._put(rows, name)
 
     def read(self, path: Path) -> bool:
-        """Take over the groups in a file; return whether it has groups with features of the data."""
+        """Take over the groups in a file.
+
+        Return whether it has groups with features of the data.
+        """
         dataset = self._session.dataset
         if dataset is None:
             return False

@@ -46,7 +46,10 @@ _MAX_FOLD_BUTTONS = 6  # more folds are in a combo box
 
 
 def read_as_facts(dataset: FoldedDataset) -> tuple[Fact, ...]:
-    """Return how a dataset was read: format, columns and joined files. LETOR text needs no such facts."""
+    """Return how a dataset was read: format, columns and joined files.
+
+    LETOR text needs no such facts.
+    """
     read_as = dataset.origin.read_as
     is_one_ranking = dataset.origin.columns.no_queries
     form = format_of_key(read_as.format)
@@ -168,7 +171,10 @@ def features_row(n_features: int, summary: DatasetSummary | None) -> Fact:
 
 
 def label_rows(summary: DatasetSummary) -> tuple[tuple[str, int], ...]:
-    """Return the relevance labels with their counts; more than six labels are combined into six ranges."""
+    """Return the relevance labels with their counts.
+
+    More than six labels are combined into six ranges.
+    """
     labels = summary.labels
     if len(labels) <= _MAX_LABELS:
         return tuple((f"{value:g}", count) for value, count in labels)
@@ -264,7 +270,10 @@ class DataPanel(Panel):
         return self._dataset is dataset
 
     def show_dataset(self, dataset: FoldedDataset, *, keep_summaries: bool = False) -> None:
-        """Show a dataset and its first fold; summaries can be kept if only names of features have changed."""
+        """Show a dataset and its first fold.
+
+        Summaries can be kept if only names of features have changed.
+        """
         self._dataset = dataset
         self._summaries = self._summaries if keep_summaries else {}
         self._name.setText(dataset.name)
@@ -283,7 +292,10 @@ class DataPanel(Panel):
         self.set_fold(numbers[0])
 
     def set_opening(self, text: str) -> None:
-        """Show a text on documents that are not open, such as that they are being read; "" for none."""
+        """Show a text on documents that are not open, such as that they are being read.
+
+        "" stands for none.
+        """
         if text != self._opening_text:
             self._opening_text = text
             self._refresh()
@@ -323,7 +335,10 @@ class DataPanel(Panel):
             self._refresh()
 
     def summary(self) -> DatasetSummary | None:
-        """Return the summary of the shown fold or folds; None until it is computed."""
+        """Return the summary of the shown fold or folds.
+
+        Return None until it is computed.
+        """
         return self._summaries.get(self._fold)
 
     def has_summary(self, number: int | None) -> bool:

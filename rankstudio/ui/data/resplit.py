@@ -71,7 +71,10 @@ class ResplitController(Controller):
         self._job = self._loader.fetch(plan.data, plan, handle, self._end)
 
     def _dataset_of_run(self, plan: Plan) -> FoldedDataset | None:
-        """Return the dataset of a run that was read and divided as a plan says; None without one."""
+        """Return the dataset of a run that was read and divided as a plan says.
+
+        Return None without one.
+        """
         for record in self._runs.records:
             run_plan = record.plan
             is_same_reading = (run_plan.data, *reading(run_plan)) == (plan.data, *reading(plan))

@@ -76,7 +76,10 @@ class DescribedFeature:
 
     @property
     def histogram(self) -> HistogramCell | None:
-        """Share of each bin among all documents, and among the relevant ones; None while they are counted."""
+        """Share of each bin among all documents, and among the relevant ones.
+
+        It is None while the documents are counted.
+        """
         if self.quality is None:
             return None
         all_shares, relevant_shares = self.quality.histogram.shares.tolist()
@@ -111,7 +114,10 @@ class DescribedFeature:
         )
 
     def alone(self, measure: str) -> float | None:
-        """Return a measure of ranking by the feature alone; None if it is constant or not measured."""
+        """Return a measure of ranking by the feature alone.
+
+        Return None if it is constant or not measured.
+        """
         return None if self.quality is None or self.constant else self.quality.alone[measure]
 
     @property
@@ -301,7 +307,10 @@ NAME_WIDTH = 150
 
 
 def feature_columns(rows: Sequence[DescribedFeature]) -> list[Column]:
-    """Return the columns of the table; empty columns of missing values, costs or plug-ins are left out."""
+    """Return the columns of the table.
+
+    Empty columns of missing values, costs or plug-ins are left out.
+    """
     has_missing_values = any(row.summary.missing for row in rows)
     has_times = any(row.per_query is not None for row in rows)
     has_costs = any(row.cost not in (None, 1.0) for row in rows)

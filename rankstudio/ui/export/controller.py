@@ -88,7 +88,9 @@ class ExportController(Controller):
         dialog.deleteLater()
 
     def figure_dialog(self, plot: Plot | None = None) -> FigureDialog | None:
-        """Return the dialog of figures on the chosen model; None if there are no figures.
+        """Return the dialog of figures on the chosen model.
+
+        Return None if there are no figures.
 
         The figure of `plot`, which asks for the dialog, is the first one, even if the plot is not in the list
         of exports.
@@ -109,7 +111,10 @@ class ExportController(Controller):
 
     @Slot(object)
     def show_figures(self, plot: Plot | None = None) -> None:
-        """Open the dialog of figures; the figure of a plot that asks for the dialog comes first."""
+        """Open the dialog of figures.
+
+        The figure of a plot that asks for the dialog comes first.
+        """
         dialog = self.figure_dialog(plot)
         if dialog is None:
             self.failed.emit(tr("No figures yet: open data and run a method first."))

@@ -96,7 +96,10 @@ class ExportDialog(SavingDialog):
         return Path(self._path.text().strip()).expanduser()
 
     def show_items(self, items: Sequence[ExportItem]) -> None:
-        """Offer other items; the selected item stays selected if it is among them."""
+        """Offer other items.
+
+        The selected item stays selected if it is among them.
+        """
         key = self.current.key
         self._items = tuple(items)
         keys = [item.key for item in self._items]
@@ -113,7 +116,10 @@ class ExportDialog(SavingDialog):
 
     @Slot()
     def save(self) -> None:
-        """Write the selected item; an existing file is only replaced if the user saves twice."""
+        """Write the selected item.
+
+        An existing file is only replaced if the user saves twice.
+        """
         item = self.current
         path = self.path
         writer = self._writer
@@ -182,7 +188,10 @@ class ExportDialog(SavingDialog):
 
     @property
     def _unavailable(self) -> str:
-        """Reason why the item cannot be exported in the selected format; "" if it can."""
+        """Reason why the item cannot be exported in the selected format.
+
+        It is "" if the item can be exported.
+        """
         return self.current.unavailable or self._writer.unavailable
 
     def _lay_out(self) -> None:
@@ -261,7 +270,10 @@ class ExportDialog(SavingDialog):
 
     @Slot()
     def _on_path_changed(self) -> None:
-        """Clear the message and the consent to replace a file; select the format of the path's suffix."""
+        """Clear the message and the consent to replace a file.
+
+        Select the format of the path's suffix.
+        """
         self._replaceable_path = None
         self._abandon_check()
         self.say("", "muted")

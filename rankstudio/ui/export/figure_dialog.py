@@ -257,7 +257,10 @@ class FigureDialog(SavingDialog):
 
     @Slot()
     def _follow_width(self) -> None:
-        """Set the width and the text size of the chosen preset; another width can be typed."""
+        """Set the width and the text size of the chosen preset.
+
+        Another width can be typed.
+        """
         preset = PRESETS.get(self.width_box.currentData())
         self.millimetres.setEnabled(preset is None)
         if preset is not None:

@@ -106,7 +106,10 @@ def final_model_item(
 
 
 def _reason_unavailable(session: Session, record: RunRecord | None) -> str:
-    """Return the reason why there is no final model, as a sentence; "" if there is one."""
+    """Return the reason why there is no final model, as a sentence.
+
+    Return "" if there is one.
+    """
     if session.dataset is None:
         return tr("No data are open. Open data and run a method first.")
     if record is None:

@@ -47,7 +47,10 @@ _NO_MODEL = tr("No current model: run a method first.")
 
 
 def export_items(models: Models, sections: Sections) -> tuple[ExportItem, ...]:
-    """Return all items to export; an item that cannot be exported has the reason."""
+    """Return all items to export.
+
+    An item that cannot be exported has the reason.
+    """
     session = models.session
     current = models.current
     pages = sections.pages.values()
@@ -131,7 +134,10 @@ def _source_caption(models: Models, *, compared: bool) -> str:
 def _model_item(
     model: SelectedModel | None, portable: Callable[[], PortableModel], name: str, reason: str
 ) -> ExportItem:
-    """Return the item of the chosen model in RankStudio's own formats; a model with no weights has no CSV."""
+    """Return the item of the chosen model in RankStudio's own formats.
+
+    A model with no weights has no CSV.
+    """
 
     def write(path: Path) -> None:
         from rankstudio.engine.export.models import save_model  # noqa: PLC0415 - brings the engine's kernels
@@ -287,7 +293,10 @@ def _plot_item(models: Models, plot: Plot, name: str) -> ExportItem:
 
 
 def _plot_heading(session: Session, *, compared: bool) -> str:
-    """Return the heading of a plot: the data and the fold; for a plot of several runs the data alone."""
+    """Return the heading of a plot: the data and the fold.
+
+    The heading of a plot of several runs is the data alone.
+    """
     dataset = session.dataset
     fold = session.fold
     if dataset is None or compared or len(dataset.folds) == 1:
@@ -549,7 +558,10 @@ def selected_data_item(
 
 
 def _dataset_formats(n_parts: int) -> tuple[tuple[str, str], ...]:
-    """Return the label and the suffix of each data format; several parts are a folder, without a suffix."""
+    """Return the label and the suffix of each data format.
+
+    Several parts are a folder, without a suffix.
+    """
     return tuple((tr(form.label), form.ending if n_parts == 1 else "") for form in written_formats())
 
 

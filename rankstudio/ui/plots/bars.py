@@ -98,7 +98,10 @@ class BarsPlot(Plot):
         self.mark_dirty()
 
     def count_text(self, frame: Frame) -> str:
-        """Return the number of candidates that are shown, and of all: "14 of 41"; "" where all are shown."""
+        """Return the number of candidates that are shown, and of all: "14 of 41".
+
+        Return "" where all are shown.
+        """
         total = len(self.bars)
         n_shown = len(self.shown(frame.area.width()))
         return tr("{shown} of {total}").format(shown=n_shown, total=total) if total > n_shown else ""
@@ -109,7 +112,10 @@ class BarsPlot(Plot):
         return QFontMetricsF(font(SMALL)).horizontalAdvance(text) + _GAP if text else 0.0
 
     def shown(self, width: float | None = None) -> list[Bar]:
-        """Return the bars, with the winner, that fit into a width in pixels; by default the plot's width."""
+        """Return the bars, with the winner, that fit into a width in pixels.
+
+        The width is the plot's by default.
+        """
         room = self._room(self.width()) if width is None else width
         metrics = QFontMetricsF(font(TINY))
         # The first 60 ids are taken as typical of all.

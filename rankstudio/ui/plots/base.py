@@ -123,7 +123,10 @@ _KEYBOARD = (
 
 
 class _TitleTerm(TermLabel):
-    """The underline of a glossary term in the title of a plot; the plot draws the title's text itself."""
+    """The underline of a glossary term in the title of a plot.
+
+    The plot draws the title's text itself.
+    """
 
     def __init__(self, plot: Plot) -> None:
         super().__init__()
@@ -239,7 +242,10 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         raise NotImplementedError
 
     def figure(self) -> Figure:
-        """Return the contents as a figure for print; the plot's owner sets the figure's name and caption."""
+        """Return the contents as a figure for print.
+
+        The plot's owner sets the figure's name and caption.
+        """
         raise NotImplementedError
 
     def summary(self) -> str:
@@ -262,15 +268,24 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         return []
 
     def kept_in_sight(self, target: Any) -> Pixels | None:
-        """Return pixels that the value box of a target should leave visible; None for none."""
+        """Return pixels that the value box of a target should leave visible.
+
+        Return None for none.
+        """
         return None
 
     def feature_of(self, target: Any) -> int:
-        """Return the id of the feature of a target that :meth:`hit_test` found; 0 for no feature."""
+        """Return the id of the feature of a target that :meth:`hit_test` found.
+
+        Return 0 for no feature.
+        """
         return 0
 
     def hover(self, point: QPointF | None) -> None:
-        """Highlight the target at the mouse and show its box; None after the mouse has left the plot."""
+        """Highlight the target at the mouse and show its box.
+
+        The point is None after the mouse has left the plot.
+        """
         target = None if point is None else self.hit_test(point)
         if target != self.under_mouse:
             self.under_mouse = target
@@ -309,15 +324,24 @@ class Plot(GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
             self.pick(target)
 
     def pick(self, target: Any) -> None:
-        """Handle a click on a target that :meth:`hit_test` found; by default nothing is done."""
+        """Handle a click on a target that :meth:`hit_test` found.
+
+        By default nothing is done.
+        """
 
     def confirm(self, target: Any) -> None:
-        """Choose a double-clicked model, in a plot whose targets are models; a single click only picks it."""
+        """Choose a double-clicked model, in a plot whose targets are models.
+
+        A single click only picks it.
+        """
         self.pick(target)
         self.confirmed.emit()
 
     def step(self, right: int, down: int) -> bool:
-        """Move the choice by an arrow key; return whether this kind of plot uses the key."""
+        """Move the choice by an arrow key.
+
+        Return whether this kind of plot uses the key.
+        """
         return False
 
     def add_actions(self, menu: QMenu) -> None:

@@ -107,7 +107,10 @@ class DensityPlot(Plot):
         return replace(frame, area=frame.area.adjusted(left_edge, top, 0, 0))
 
     def _legend_height(self, size: QSizeF) -> float:
-        """Return the height of the legend; 0 where it would leave the curves too little, and is not drawn."""
+        """Return the height of the legend.
+
+        Return 0 where it would leave the curves too little, and is not drawn.
+        """
         area = super().frame_for(size).area
         _, _, n_lines = self.legend_spots(area.size())
         height = n_lines * _LINE + _AIR
@@ -133,7 +136,10 @@ class DensityPlot(Plot):
         return [d for d in self.densities if not np.isnan(d.zeros)]
 
     def _zeros_width(self, width: float) -> float:
-        """Return the width that the bars of zeros take at the left of a plot; 0 where no class has one."""
+        """Return the width that the bars of zeros take at the left of a plot.
+
+        Return 0 where no class has one.
+        """
         n = len(self._with_zeros())
         return min(n * _ZERO_BAR + _BETWEEN, _MOST_ZEROS * width) if n else 0.0
 
@@ -157,7 +163,10 @@ class DensityPlot(Plot):
         )
 
     def figure(self) -> CurvesFigure:
-        """Return the density of each class; the label includes the share of zeros, if they were left out."""
+        """Return the density of each class.
+
+        The label includes the share of zeros, if they were left out.
+        """
         series = []
         for number, density in enumerate(self.densities):
             label = density.label
@@ -222,7 +231,10 @@ class DensityPlot(Plot):
             draw_line(painter, *frame.pixels(density.xs, density.ys))
 
     def _draw_zeros(self, painter: QPainter, frame: Frame, colors: Colors) -> None:
-        """Draw the share of zeros of each class as a bar; the full height stands for the whole class."""
+        """Draw the share of zeros of each class as a bar.
+
+        The full height stands for the whole class.
+        """
         drawn = [(i, d) for i, d in enumerate(self.densities) if not np.isnan(d.zeros)]
         if not drawn:
             return

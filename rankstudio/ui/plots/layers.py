@@ -59,7 +59,10 @@ class Frame:
         return float(self.pixels(np.array([x]), np.ones(1))[0][0])
 
     def y_px(self, y: float) -> float:
-        """Return the vertical pixel of a value; pixels grow downwards, values upwards."""
+        """Return the vertical pixel of a value.
+
+        Pixels grow downwards, values upwards.
+        """
         return float(self.pixels(np.ones(1), np.array([y]))[1][0])
 
     def point(self, x: float, y: float) -> QPointF:
@@ -113,7 +116,10 @@ class Frame:
 
 
 def padded(low: float, high: float, share: float = 0.06) -> tuple[float, float]:
-    """Return a range widened by a share at both ends; a range of equal values is widened by 5 % of them."""
+    """Return a range widened by a share at both ends.
+
+    A range of equal values is widened by 5 % of them.
+    """
     if not (np.isfinite(low) and np.isfinite(high)):
         return 0.0, 1.0
     if high - low <= EQUAL * max(abs(low), abs(high)):
@@ -257,7 +263,9 @@ def pen(color: QColor, width: float, dash: tuple[float, ...] = ()) -> QPen:
 
 
 def draw_line(painter: QPainter, px: Floats, py: Floats) -> None:
-    """Draw a line through points with the painter's pen; a point with NaN leaves a gap.
+    """Draw a line through points with the painter's pen.
+
+    A point with NaN leaves a gap.
 
     A long and wide solid line is drawn in pieces: Qt outlines and fills a line as a whole, which takes four
     times as long for two thousand points. Each piece begins with the last segment of the piece before, so
@@ -279,7 +287,10 @@ def draw_line(painter: QPainter, px: Floats, py: Floats) -> None:
 
 @contextmanager
 def between_axes(painter: QPainter, frame: Frame) -> Iterator[None]:
-    """Cut off lines above and below the plot area; at its sides, markers may spill as elsewhere."""
+    """Cut off lines above and below the plot area.
+
+    At its sides, markers may spill as elsewhere.
+    """
     painter.save()
     painter.setClipRect(frame.area.adjusted(-SPILL, -1.0, SPILL, 1.0), Qt.ClipOperation.IntersectClip)
     try:

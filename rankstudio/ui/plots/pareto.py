@@ -106,7 +106,9 @@ class Marks:
 
 
 class ParetoPlot(Plot):
-    """Markers of models by size and worth, with the Pareto front as steps; a click picks a model.
+    """Markers of models by size and worth, with the Pareto front as steps.
+
+    A click picks a model.
 
     Parameters
     ----------
@@ -148,7 +150,10 @@ class ParetoPlot(Plot):
         self.mark_dirty()
 
     def inspect(self, position: int | None) -> None:
-        """Draw a dashed ring around the model that is inspected; None removes the ring."""
+        """Draw a dashed ring around the model that is inspected.
+
+        None removes the ring.
+        """
         self.inspected = position
         self.mark_dirty()
 
@@ -269,7 +274,10 @@ class ParetoPlot(Plot):
         return best if distances[best] <= _HIT_DISTANCE else None
 
     def _name_in_marks(self, position: int) -> str:
-        """Return "best", the name of the suggestion's rule, or both for a model that is both; else ""."""
+        """Return "best", the name of the suggestion's rule, or both for a model that is both.
+
+        Return "" for any other model.
+        """
         if self.marks is None:
             return ""
         names = {self.marks.best: tr("best"), self.marks.suggested: tr(self.marks.rule)}
@@ -337,7 +345,10 @@ def _draw_band(painter: QPainter, frame: Frame, colors: Colors, lower: list[QPoi
 
 
 def draw_spots(plot: ParetoPlot, painter: QPainter, frame: Frame, colors: Colors) -> None:
-    """Draw a marker for each model in its run's color; markers of the front are larger and on top."""
+    """Draw a marker for each model in its run's color.
+
+    Markers of the front are larger and on top.
+    """
     front = plot.marks.front if plot.marks else ()
     points = frame.points(*plot.places)
     painter.setPen(Qt.PenStyle.NoPen)
@@ -387,7 +398,10 @@ def draw_marks(plot: ParetoPlot, painter: QPainter, frame: Frame, colors: Colors
 
 
 def _suggested_names(plot: ParetoPlot, marks: Marks) -> tuple[str, ...]:
-    """Return the texts for the suggested model, the longest first; the last is "3 features" or the cost."""
+    """Return the texts for the suggested model, the longest first.
+
+    The last is "3 features" or the cost.
+    """
     if marks.cost:
         at_length = tr("{cost}, the cheapest in the band").format(cost=marks.cost)
         return (at_length, marks.cost) if marks.rule in _BAND_NAMES else (marks.cost,)

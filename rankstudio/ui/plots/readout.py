@@ -47,7 +47,9 @@ class Line:
 
 
 class ValueBox(QWidget):
-    """A small card over a plot that shows the values at the mouse; mouse events pass through it to the plot.
+    """A small card over a plot that shows the values at the mouse.
+
+    Mouse events pass through it to the plot.
 
     Parameters
     ----------
@@ -146,7 +148,8 @@ class ValueBox(QWidget):
         A spot is better if the box leaves the anchor visible, then if it hides fewer obstacles, then if it
         comes earlier in the list. All spots are moved inside the plot, below its title.
         """
-        room, point = self._room(), anchor.toPoint()
+        room = self._room()
+        point = anchor.toPoint()
         x = point.x()
         y = point.y()
         w = size.width()

@@ -60,7 +60,9 @@ class StepCurve:
 
 
 class StepCurvesPlot(Plot):
-    """Curves over steps, with a level and a line at the chosen step; a click picks a curve.
+    """Curves over steps, with a level and a line at the chosen step.
+
+    A click picks a curve.
 
     Parameters
     ----------
@@ -190,7 +192,10 @@ class StepCurvesPlot(Plot):
         return describe([self.axes.title, *sentences])
 
     def hit_test(self, point: QPointF) -> Point | None:
-        """Return the nearest point in reach, of equally near ones a named curve's; None without one."""
+        """Return the nearest point in reach, of equally near ones a named curve's.
+
+        Return None without one.
+        """
         return self.frame().nearest([(curve.x, curve.y) for curve in self.curves], point, _REACH)
 
     def readout(self, target: Point) -> list[Line]:
@@ -215,7 +220,10 @@ class StepCurvesPlot(Plot):
         self.picked.emit(curve.key, int(curve.x[point_index]))
 
     def step(self, right: int, down: int) -> bool:
-        """Move along a curve, or to the next named curve; begin at the first named one."""
+        """Move along a curve, or to the next named curve.
+
+        Begin at the first named one.
+        """
         named = [i for i, curve in enumerate(self.curves) if curve.number != BEHIND]
         if not named:
             return False

@@ -324,7 +324,10 @@ class AnalysisDialog(QDialog):
         self.note.setVisible(bool(note))
 
     def _view(self, index: int, table: AnalysisTable) -> TableView:
-        """Return the view of a table of the result; the first column of texts stretches."""
+        """Return the view of a table of the result.
+
+        The first column of texts stretches.
+        """
         stretched_column = min(table.text_columns, default=0)
         columns = [
             Column(

@@ -97,8 +97,9 @@ class CommandPalette(QDialog):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Let the arrow keys move in the list while the field has the focus."""
-        is_key_press = event.type() == QEvent.Type.KeyPress
-        if is_key_press and isinstance(event, QKeyEvent) and event.key() in _LIST_KEYS:
+        if not isinstance(event, QKeyEvent) or event.type() != QEvent.Type.KeyPress:
+            return super().eventFilter(watched, event)
+        if event.key() in _LIST_KEYS:
             self.list.keyPressEvent(event)
             return True
         return super().eventFilter(watched, event)

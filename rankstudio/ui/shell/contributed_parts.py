@@ -68,7 +68,10 @@ class ContributedParts:
         return tuple(controller for controller in controllers if isinstance(controller, CommandController))
 
     def _make(self, entry: Contributed, loaded: LoadedPlugin) -> None:
-        """Make and store the controller of an entry; if that fails, store and log the reason."""
+        """Make and store the controller of an entry.
+
+        If that fails, store and log the reason.
+        """
         try:
             controller = self._new_controller(entry)
         except Exception as error:
@@ -101,7 +104,10 @@ class ContributedParts:
                 yield self.controllers[entry.key].panel, entry.stretch, entry.size  # type: ignore[attr-defined]
 
     def page(self, entry: WindowPage, loaded: LoadedPlugin, controllers: Sequence[Controller]) -> Page | None:
-        """Make a page with its controller; None if the controller could not be made."""
+        """Make a page with its controller.
+
+        Return None if the controller could not be made.
+        """
         self._make(entry, loaded)
         controller = self.controllers.get(entry.key)
         if controller is None:

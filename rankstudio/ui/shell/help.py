@@ -48,7 +48,10 @@ class _Pages(QTextBrowser):
     """A browser for the pages of the guide, which scales wide pictures down to its own width."""
 
     def loadResource(self, kind: int, name: QUrl | str) -> Any:
-        """Return a page or a picture; a picture is scaled down to the available width."""
+        """Return a page or a picture.
+
+        A picture is scaled down to the available width.
+        """
         if isinstance(name, str):
             name = QUrl(name)
         if kind != QTextDocument.ResourceType.ImageResource.value:
@@ -107,7 +110,10 @@ class GuideWindow(QMainWindow):
 
     @Slot(QUrl)
     def open(self, url: QUrl) -> None:
-        """Show a page of the guide; web and mail addresses open in other programs."""
+        """Show a page of the guide.
+
+        Web and mail addresses open in other programs.
+        """
         if url.scheme() in ("http", "https", "mailto"):
             QDesktopServices.openUrl(url)
         elif not url.path():
@@ -138,7 +144,10 @@ class GuideWindow(QMainWindow):
         self._search_message.setText(tr("Nothing found for “{text}”.").format(text=text))
 
     def _scroll_to(self, fragment: str) -> None:
-        """Scroll the heading or the glossary term of a fragment to the top of the window; select a term."""
+        """Scroll the heading or the glossary term of a fragment to the top of the window.
+
+        Select a term.
+        """
         block = self._browser.document().begin()
         while fragment and block.isValid():
             cursor = QTextCursor(block)
@@ -185,7 +194,10 @@ class GuideWindow(QMainWindow):
 
     @Slot()
     def _focus_search(self) -> None:
-        """Give the focus to the search field; if it already has the focus, find the next occurrence."""
+        """Give the focus to the search field.
+
+        If it already has the focus, find the next occurrence.
+        """
         if self.field.hasFocus():
             self.find_next()
         self.field.setFocus()
@@ -263,7 +275,10 @@ class Help(QObject):
         self.open_guide(self._place())
 
     def open_guide(self, address: str) -> None:
-        """Open the guide at a page with a heading or term; "" opens it at its last position."""
+        """Open the guide at a page with a heading or term.
+
+        "" opens it at its last position.
+        """
         if self.guide is None:
             self.guide = GuideWindow(self._theme, self._window)
         self.guide.show()
@@ -272,7 +287,10 @@ class Help(QObject):
             self.guide.open(QUrl(address))
 
     def _place(self) -> str:
-        """Return the guide's page and heading on the focused widget or the shown page; "" for neither."""
+        """Return the guide's page and heading on the focused widget or the shown page.
+
+        Return "" for neither.
+        """
         widget: QWidget | None = self._window.focusWidget()
         while widget is not None and widget is not self._window:
             if location := place_of(widget):

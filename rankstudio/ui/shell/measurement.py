@@ -60,7 +60,10 @@ class MeasurementController(Controller):
 
     @Slot()
     def ask_measure(self) -> None:
-        """Ask for the name of a measure, and show the measure; or for a Python file, and emit its path."""
+        """Ask for the name of a measure, and show the measure.
+
+        If the answer is a Python file, emit its path instead.
+        """
         question = tr("Any measure with its k, such as NDCG@20, P@3 or Recall@50, or a Python file with one:")
         text, accepted = QInputDialog.getText(self._window, tr("Measure"), question, text="NDCG@20")
         if not accepted:
@@ -76,7 +79,10 @@ class MeasurementController(Controller):
 
     @Slot(str)
     def look_by(self, key: str) -> None:
-        """Measure the runs by another convention; without a shown run, change the plan's convention."""
+        """Measure the runs by another convention.
+
+        Without a shown run, change the plan's convention.
+        """
         record = self._models.runs.shown
         if record is None or record.dataset is not self._session.dataset:
             self._session.change(
@@ -98,7 +104,9 @@ class MeasurementController(Controller):
 
 
 class SealController(Controller):
-    """Seals the test part of the open data, and breaks the seal; the study stores the times of both.
+    """Seals the test part of the open data, and breaks the seal.
+
+    The study stores the times of both.
 
     Parameters
     ----------
@@ -126,7 +134,10 @@ class SealController(Controller):
 
     @Slot(object)
     def show_marks(self, marks: tuple[SealMark, ...] | None) -> None:
-        """Take over the seal marks of another study; in a new study (None), all test parts are sealed."""
+        """Take over the seal marks of another study.
+
+        In a new study (None), all test parts are sealed.
+        """
         self._unwritten_marks = [SealMark.now(sealed=True)] if marks is None else []
         self._session.take_seal_marks(self._unwritten_marks if marks is None else marks)
 
@@ -145,7 +156,10 @@ class SealController(Controller):
 
     @Slot()
     def write(self) -> None:
-        """Store new seal marks in the study; without a study, wait for the one that the next run begins."""
+        """Store new seal marks in the study.
+
+        Without a study, wait for the one that the next run begins.
+        """
         study = self._models.study_store.study
         marks = self._unwritten_marks
         if study is None or not marks:

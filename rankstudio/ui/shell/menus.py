@@ -318,7 +318,10 @@ class BackendMenu(QObject):
 
     @Slot()
     def _ask(self) -> None:
-        """Ask for the address of the cluster's scheduler; without an answer the backend is not changed."""
+        """Ask for the address of the cluster's scheduler.
+
+        Without an answer the backend is not changed.
+        """
         answer = self._answer(
             "cluster-dialog", tr("Run on a cluster"), _ADDRESS_QUESTION, self._backend.address
         )
@@ -327,7 +330,10 @@ class BackendMenu(QObject):
         self._show()
 
     def _ask_memory(self, problem: str = "", text: str | None = None) -> None:
-        """Ask for the memory limit; ask again, with the problem and the text, if the answer is invalid."""
+        """Ask for the memory limit.
+
+        Ask again, with the problem and the text, if the answer is invalid.
+        """
         question = _MEMORY_QUESTION.format(free=memory.size(memory.available()))
         label = f"{question}\n{problem}" if problem else question
         initial = self._memory.asked if text is None else text
@@ -341,7 +347,10 @@ class BackendMenu(QObject):
             self._ask_memory(message, answer)
 
     def _answer(self, name: str, title: str, label: str, text: str) -> str | None:
-        """Ask for a line of text, and return it; None if the user cancels the dialog."""
+        """Ask for a line of text, and return it.
+
+        Return None if the user cancels the dialog.
+        """
         dialog = QInputDialog(self._window)
         dialog.setObjectName(name)
         dialog.setWindowTitle(title)

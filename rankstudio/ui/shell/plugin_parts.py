@@ -74,7 +74,10 @@ class PluginPanel(Panel):
         self._importing = Background(self)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Make the widget when the panel is first shown; later, let it catch up on missed changes."""
+        """Make the widget when the panel is first shown.
+
+        Later, let it catch up on missed changes.
+        """
         super().showEvent(event)
         if not self._was_shown:
             self._was_shown = True
@@ -84,7 +87,10 @@ class PluginPanel(Panel):
             self.context.catch_up()
 
     def attempt(self, call: Callable[[], object]) -> None:
-        """Call a function of the plug-in; show its error, or after a success the widget if there is one."""
+        """Call a function of the plug-in.
+
+        Show its error, or after a success the widget if there is one.
+        """
         try:
             call()
         except KeyboardInterrupt:

@@ -71,7 +71,10 @@ class RunMessages(QObject):
         self._note_text = ""
 
     def _say(self, key: int | None) -> None:
-        """Show the message of a run instead of the last one; None shows no message."""
+        """Show the message of a run instead of the last one.
+
+        None shows no message.
+        """
         if self._message_key in self._messages:
             text, _ = self._messages[self._message_key]
             self._notice.withdraw(text)

@@ -112,7 +112,10 @@ class Sections(QObject):
             controller.show_runs()
 
     def find(self, key: str) -> Any:
-        """Return the controller of a page of the window; None if there is no such page."""
+        """Return the controller of a page of the window.
+
+        Return None if there is no such page.
+        """
         return self.controllers.get(key)
 
     def show_page(self, key: str) -> None:

@@ -54,7 +54,9 @@ class SelectionPart:
 
 
 class SelectionLine(QWidget):
-    """A line of buttons that show the current selection and change it. Its longest texts are cut first.
+    """A line of buttons that show the current selection and change it.
+
+    Its longest texts are cut first.
 
     Attributes
     ----------
@@ -82,7 +84,10 @@ class SelectionLine(QWidget):
         self.show_parts({})
 
     def show_parts(self, parts: dict[str, SelectionPart]) -> None:
-        """Show the selection; a part that is missing or has no text is not shown."""
+        """Show the selection.
+
+        A part that is missing or has no text is not shown.
+        """
         self._parts = {key: part for key, part in parts.items() if part.text}
         first = next(iter(self._parts), None)
         for key, button in self._buttons.items():
@@ -107,7 +112,10 @@ class SelectionLine(QWidget):
         return menu
 
     def minimumSizeHint(self) -> QSize:
-        """Return room for the beginnings of all parts; the toolbar hides buttons only after texts are cut."""
+        """Return room for the beginnings of all parts.
+
+        The toolbar hides buttons only after texts are cut.
+        """
         return QSize(len(self._parts) * (_LEAST + _ROOM), super().minimumSizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -284,7 +292,10 @@ class SelectionController(QObject):
 
     @Slot(str, object)
     def _choose(self, part: str, value: object) -> None:
-        """Select a value in a part of the line; None, where it is offered, selects all or the default."""
+        """Select a value in a part of the line.
+
+        None, where it is offered, selects all or the default.
+        """
         model = self._current.shown.inspected
         if part == "dataset":
             self.openAsked.emit() if value == OPEN else self.pathChosen.emit(str(value))
@@ -298,7 +309,10 @@ class SelectionController(QObject):
             self._current.look_at(model.values, value if isinstance(value, int) else None)
 
     def _look_at_parameters(self, values: tuple[Any, ...] | None) -> None:
-        """Inspect the model of other parameters; None for the model that the protocol selected."""
+        """Inspect the model of other parameters.
+
+        None stands for the model that the protocol selected.
+        """
         protocol = self._current.by_protocol
         if values is not None:
             self._current.look_at(values, None)

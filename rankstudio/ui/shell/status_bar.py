@@ -71,7 +71,10 @@ class StatusBar(QStatusBar):
 
     @Slot(str)
     def hint(self, text: str) -> None:
-        """Show a sentence on the widget under the mouse over the present text; "" hides it again."""
+        """Show a sentence on the widget under the mouse over the present text.
+
+        "" hides it again.
+        """
         self.showMessage(text)
 
     def text(self) -> str:
@@ -79,13 +82,19 @@ class StatusBar(QStatusBar):
         return self._work.text()
 
     def show_preparation(self, sentence: str) -> None:
-        """Show a sentence on code that is being compiled; "" replaces it by "Ready"."""
+        """Show a sentence on code that is being compiled.
+
+        "" replaces it by "Ready".
+        """
         if sentence or self.text() == self._preparation:
             self.say(sentence or tr("Ready"))
         self._preparation = sentence
 
     def show_run(self, record: RunRecord | None, waiting: int) -> None:
-        """Show the state of a run, and how many runs wait; None changes nothing."""
+        """Show the state of a run, and how many runs wait.
+
+        None changes nothing.
+        """
         if record is not None:
             self.say(run_text(record, waiting))
 

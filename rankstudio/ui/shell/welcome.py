@@ -92,7 +92,10 @@ class _RecentButton(QPushButton):
 
 
 class _DropArea(QWidget):
-    """The dashed field that invites to drop data; the window itself handles the drops."""
+    """The dashed field that invites to drop data.
+
+    The window itself handles the drops.
+    """
 
     def __init__(self, theme: Theme, buttons: QHBoxLayout) -> None:
         super().__init__()

@@ -198,7 +198,10 @@ class WindowContext(QObject):
 
     @Slot()
     def _call_listeners(self) -> None:
-        """Call the listeners; while the widget is hidden, only note that they have missed changes."""
+        """Call the listeners.
+
+        While the widget is hidden, only note that they have missed changes.
+        """
         self._missed_changes = not self._host.isVisible()
         if self._missed_changes:
             return

@@ -71,7 +71,10 @@ class PageRail(ButtonChoice):
         self._group.idClicked.connect(lambda position: self.chosen.emit(self._keys[position]))
 
     def select(self, key: str) -> None:
-        """Check the button of the shown page, or no button if the page has none; emits no signal."""
+        """Check the button of the shown page, or no button if the page has none.
+
+        This emits no signal.
+        """
         button = self._group.button(self._keys.index(key))
         if button is not None:
             button.setChecked(True)
@@ -203,7 +206,10 @@ class Workspace(QWidget):
         return tuple(page for page in self.entries if not page.on_rail)
 
     def show_on_rail(self, key: str, *, is_shown: bool) -> None:
-        """Show or hide the button of a page on the rail; if a shown page loses its button, show the first."""
+        """Show or hide the button of a page on the rail.
+
+        If a shown page loses its button, show the first.
+        """
         if is_shown != self.rail.has_button(key):
             self.rail.show_button(key, is_shown=is_shown)
             self.railChanged.emit(key, is_shown)
@@ -280,7 +286,10 @@ class Workspace(QWidget):
 
 
 def _focused_panel() -> Panel | None:
-    """Return the panel that contains the widget with the focus; None without one."""
+    """Return the panel that contains the widget with the focus.
+
+    Return None without one.
+    """
     widget = QApplication.focusWidget()
     while widget is not None and not isinstance(widget, Panel):
         widget = widget.parentWidget()

@@ -72,7 +72,10 @@ def holds_data(folder: Path) -> bool:
 
 
 def _format_of_plugin(path: Path) -> DataFormat | None:
-    """Return the plug-in's format with the suffix of a file, which may be compressed; None without one."""
+    """Return the plug-in's format with the suffix of a file, which may be compressed.
+
+    Return None without one.
+    """
     name = without_ending(path.name).lower()
     for entry in data_formats():
         if entry.package and name.endswith(tuple(filter(None, entry.endings))):
@@ -112,7 +115,10 @@ def kind_of(path: Path) -> str:
 
 
 class _IconModel(QIdentityProxyModel):
-    """The model of a file dialog, with icons for the kinds of files; the kind of each path is found once."""
+    """The model of a file dialog, with icons for the kinds of files.
+
+    The kind of each path is found once.
+    """
 
     def __init__(self, icons: Mapping[str, QIcon], parent: QObject) -> None:
         super().__init__(parent)
@@ -207,7 +213,10 @@ class OpenDialog(QFileDialog):
 
 
 def _activated_index(view: QAbstractItemView, event: QEvent) -> QModelIndex:
-    """Return the double-clicked index, or the current one if Enter is pressed; otherwise an invalid index."""
+    """Return the double-clicked index, or the current one if Enter is pressed.
+
+    Otherwise return an invalid index.
+    """
     if isinstance(event, QMouseEvent) and event.type() == QEvent.Type.MouseButtonDblClick:
         return view.indexAt(event.position().toPoint())
     if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress and event.key() in _ENTER_KEYS:
@@ -322,7 +331,8 @@ class ColumnsDialog(QDialog):
         # Two columns of a file may have one name. If one of them is a feature and the other is left out, the
         # features have to be listed, as leaving out the name would leave out both.
         originals = original_names(names)
-        name_is_ambiguous = any(originals[i] in left_out for i in features)
+        left_out_names = set(left_out)
+        name_is_ambiguous = any(originals[i] in left_out_names for i in features)
         return columns_of(
             self._preview,
             qid=chosen.qid,
@@ -337,7 +347,10 @@ class ColumnsDialog(QDialog):
         )
 
     def _roles(self) -> tuple[int, int, int]:
-        """Return the numbers of the columns of query, label and part; -1 for none."""
+        """Return the numbers of the columns of query, label and part.
+
+        Return -1 for none.
+        """
         qid = -1 if self._no_queries.isChecked() else self._qid.currentData()
         return qid, self._label.currentData(), self._part.currentData()
 
@@ -385,7 +398,10 @@ class ColumnsDialog(QDialog):
         ]
 
     def _guess(self, specified: DataColumns) -> None:
-        """Set all roles as they are specified or recognized; a column of text is not a feature."""
+        """Set all roles as they are specified or recognized.
+
+        A column of text is not a feature.
+        """
         preview = self._preview
         self._no_queries.setChecked(specified.no_queries)
         one_ranking = DataColumns(no_queries=True)  # recognizes the other roles if the query is not found
@@ -444,14 +460,20 @@ class ColumnsDialog(QDialog):
         fill(column, self._is_missing, (frame, 1), feature_row, self._buttons)
 
     def _comment(self) -> int | None:
-        """Return the number of the column of comments; None without one, or if it has unused document ids."""
+        """Return the number of the column of comments.
+
+        Return None without one, or if it has unused document ids.
+        """
         layout = self._preview.recognised(self._chosen_roles())
         if layout is None or (layout.comment_is_id and self._document.currentData() < 0):
             return None
         return layout.comment
 
     def _chosen_roles(self) -> DataColumns:
-        """Return the chosen roles; of a column with several, the first of query, label, part and document."""
+        """Return the chosen roles.
+
+        A column with several roles has the first of query, label, part and document.
+        """
         names = self._preview.names
         qid, label, part = self._roles()
         document = self._document.currentData()
@@ -511,7 +533,10 @@ class ColumnsDialog(QDialog):
 
     @Slot(object)
     def _toggle(self, row: _Row) -> None:
-        """Make a column a feature, or not; a column with another role or without a name is not changed."""
+        """Make a column a feature, or not.
+
+        A column with another role or without a name is not changed.
+        """
         if row.number not in (*self._roles(), *self._judges) and self._preview.names[row.number]:
             self._features ^= {row.number}
             self._refresh()

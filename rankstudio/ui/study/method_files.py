@@ -106,7 +106,10 @@ class MethodFiles(Controller):
 
     @Slot(str)
     def open(self, path: str) -> None:
-        """Add the methods of a Python file; ask first unless the user has already allowed the file."""
+        """Add the methods of a Python file.
+
+        Ask first unless the user has already allowed the file.
+        """
 
         def answer(allowed: bool) -> None:
             if allowed or self._agrees([Path(path)]):
@@ -127,7 +130,10 @@ class MethodFiles(Controller):
         self._load(keys, Path(path).absolute().parent, then, allowed=False)
 
     def _load(self, keys: Sequence[str], folder: Path, then: Callable[[], None], *, allowed: bool) -> None:
-        """Add the methods of a plan on the worker; if their code is not allowed yet, ask and try again."""
+        """Add the methods of a plan on the worker.
+
+        If their code is not allowed yet, ask and try again.
+        """
         label = tr("Reading the methods of the plan")
 
         def done(error: RankStudioError | None) -> None:
@@ -158,7 +164,7 @@ class MethodFiles(Controller):
         self._begin(job, name)
 
     def _show(self, path: str, entries: tuple[Method | MeasureEntry, ...]) -> None:
-        """Show what was added from a file: a method, or a measure if the file has no method."""
+        """Show the additions of a file: a method, or a measure if the file has no method."""
         self._end()
         names = ", ".join(entry.label for entry in entries)
         self.said.emit(tr("Added from {file}: {names}.").format(file=Path(path).name, names=names))
@@ -178,7 +184,10 @@ class MethodFiles(Controller):
         self._measure_keys[path] = measures
 
         def present_name(name: str) -> str:
-            """Return the name of a measure in the present version of the file; other names as they are."""
+            """Return the name of a measure in the present version of the file.
+
+            Return other names as they are.
+            """
             key, separator, cutoff = name.partition("@")
             label = next((label for label, old_key in old_keys.items() if old_key == key), "")
             return f"{measures[label]}{separator}{cutoff}" if label in measures else name
@@ -195,7 +204,10 @@ class MethodFiles(Controller):
         self._session.show_measure(measure_name)
 
     def _show_methods(self, path: str, entries: tuple[Method, ...]) -> None:
-        """Choose a method of a file in the form; a new version of the present method keeps its parameters."""
+        """Choose a method of a file in the form.
+
+        A new version of the present method keeps its parameters.
+        """
         old_keys = self._method_keys.get(path, ())
         self._method_keys[path] = tuple(entry.key for entry in entries)
         plan = self._session.plan
@@ -253,7 +265,10 @@ def _file_text_or_error(path: Path) -> str:
 
 
 def _is_allowed(path: Path) -> bool:
-    """Return whether this user has already allowed a file; called on the worker."""
+    """Return whether this user has already allowed a file.
+
+    It is called on the worker.
+    """
     from rankstudio.engine.methods.foreign.permission import is_allowed_file  # noqa: PLC0415 - numba
 
     return is_allowed_file(path)
@@ -277,7 +292,10 @@ def _add_file(path: Path) -> tuple[Method | MeasureEntry, ...]:
 
 
 def _add_keys(keys: tuple[str, ...], folder: Path, allowed: bool) -> RankStudioError | None:
-    """Add the methods of a plan, and return an error, which may lead to a question; called on the worker."""
+    """Add the methods of a plan, and return an error, which may lead to a question.
+
+    It is called on the worker.
+    """
     from rankstudio.engine.methods.foreign.permission import add_of_plan  # noqa: PLC0415 - numba
 
     try:

@@ -251,7 +251,9 @@ class OpenController(Controller):
             self._open_sample_run(None)
 
     def show_sample_run(self) -> None:
-        """Show the finished run of the sample at once, before the window is visible; open its data later.
+        """Show the finished run of the sample at once, before the window is visible.
+
+        Open its data later.
 
         If the run cannot be read, nothing is shown; `load_sample` then opens the data.
         """
@@ -264,7 +266,10 @@ class OpenController(Controller):
         self.opened.emit(record.dataset)
 
     def _open_sample_run(self, plan: Plan | None) -> None:
-        """Show the finished run of the sample, and open its data; for another plan, open the data only."""
+        """Show the finished run of the sample, and open its data.
+
+        For another plan, open the data only.
+        """
 
         def show(record: RunRecord) -> None:
             if self._session.dataset is not None or self._loader.busy or self._runs.records:
@@ -309,7 +314,10 @@ class OpenController(Controller):
 
     @Slot(str)
     def open_path(self, path: str, *, run: bool = False) -> None:
-        """Open data, a plan, a model, preferences, a study or ``"sample"``; ``run`` runs the plan then."""
+        """Open data, a plan, a model, preferences, a study or ``"sample"``.
+
+        ``run`` runs the plan then.
+        """
         kind = next((kind for kind, is_of_kind in _TESTS_BY_KIND.items() if is_of_kind(Path(path))), None)
         if kind is not None:
             self._openers[kind]([path] if kind == "models" else path)

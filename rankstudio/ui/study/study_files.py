@@ -108,7 +108,10 @@ class StudyFiles(Controller):
 
     @Slot()
     def save(self) -> None:
-        """Write the unsaved changes of the study; ask for a file if the study is read-only or has no name."""
+        """Write the unsaved changes of the study.
+
+        Ask for a file if the study is read-only or has no name.
+        """
         study = self._study_store.study
         if study is None or study.read_only or not self.name:
             self.ask_save_as()
@@ -131,7 +134,10 @@ class StudyFiles(Controller):
             self.save_as(path if is_study(path) else path + SUFFIX)
 
     def save_as(self, path: str) -> None:
-        """Copy the study to a file, and store new runs in the copy; a run in progress continues."""
+        """Copy the study to a file, and store new runs in the copy.
+
+        A run in progress continues.
+        """
         old_path = self._study_store.path
 
         def use_copy(_: None) -> None:
@@ -282,7 +288,10 @@ class StudyFiles(Controller):
         return str(path.parent if path is not None and self.name else Path.home())
 
     def _may_leave(self, description: str) -> bool:
-        """Return whether the study may be left; ask if a run in progress would be stopped."""
+        """Return whether the study may be left.
+
+        Ask if a run in progress would be stopped.
+        """
         if not self._runs.busy:
             return True
         text = tr("Stop the current run? Completed parts remain in the study.")

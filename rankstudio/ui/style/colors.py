@@ -50,7 +50,10 @@ class Colors:
     error: str
 
     def role(self, name: str) -> str:
-        """Return the color of a role, by its name; a color ``#rrggbb`` is returned as it is."""
+        """Return the color of a role, by its name.
+
+        A color ``#rrggbb`` is returned as it is.
+        """
         return name if name.startswith("#") else str(getattr(self, name))
 
     def q(self, name: str, alpha: float = 1.0) -> QColor:

@@ -66,7 +66,10 @@ def font(size: int = BASE, bold: bool = False) -> QFont:
 
 @cache
 def _font_of_size(pixels: int, bold: bool) -> QFont:
-    """Return a font of a size. Fonts are cached, as each drawn text needs one and making one takes long."""
+    """Return a font of a size.
+
+    Fonts are cached, as each drawn text needs one and making one takes long.
+    """
     new_font = QFont()
     if family():
         new_font.setFamily(family())

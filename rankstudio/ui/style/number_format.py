@@ -37,13 +37,19 @@ def axis_value(axis: Axis, value: Any) -> str:
 
 
 def combination_label(axes: Sequence[Axis], values: Sequence[Any]) -> str:
-    """Format the values on a plan's axes: "λ1 = 0.1 · loss = hinge"; "" for a plan without axes."""
+    """Format the values on a plan's axes: "λ1 = 0.1 · loss = hinge".
+
+    Return "" for a plan without axes.
+    """
     pairs = zip(axes, values, strict=True)
     return " · ".join(f"{tr(axis.label)} = {axis_value(axis, value)}" for axis, value in pairs)
 
 
 def time_text(seconds: float | None) -> str:
-    """Format the remaining time of a run: "0:12 left", "1:02:03 left"; "" if it is not known."""
+    """Format the remaining time of a run: "0:12 left", "1:02:03 left".
+
+    Return "" if it is not known.
+    """
     if seconds is None:
         return ""
     minutes, rest = divmod(max(0, round(seconds)), 60)

@@ -69,7 +69,9 @@ def plain(text: str) -> str:
 
 
 def key_text(shortcuts: str) -> str:
-    """Return the first of some shortcuts in the form of the user's system; "" for none.
+    """Return the first of some shortcuts in the form of the user's system.
+
+    Return "" for none.
 
     Parameters
     ----------

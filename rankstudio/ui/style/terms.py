@@ -39,7 +39,10 @@ def slug(heading: str) -> str:
 
 @cache
 def glossary() -> dict[str, str]:
-    """Return the meanings of the glossary's terms, in the language of the guide; {} without a glossary."""
+    """Return the meanings of the glossary's terms, in the language of the guide.
+
+    Return {} without a glossary.
+    """
     try:
         lines = guide(_PAGE).read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -86,7 +89,10 @@ class TermLabel(QLabel):
         return self._term if self._term and self._word.lower() in self.text().lower() else ""
 
     def place(self) -> str:
-        """Return the address in the guide that explains the term: "glossary.md#fold"; "" for no term."""
+        """Return the address in the guide that explains the term: "glossary.md#fold".
+
+        Return "" for no term.
+        """
         return f"{_PAGE}#{slug(self.term())}" if self.term() else ""
 
     def shown_text(self) -> str:
@@ -133,7 +139,10 @@ class TermLabel(QLabel):
         )
 
     def word_rect(self) -> QRect:
-        """Return the rectangle of the term in the label; an empty one if the term is not visible."""
+        """Return the rectangle of the term in the label.
+
+        It is empty if the term is not visible.
+        """
         if not self._term or self.wordWrap():
             return QRect()
         text = self.shown_text()
@@ -180,7 +189,10 @@ class TermLabel(QLabel):
         super().mouseMoveEvent(event)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Keep a press on the term from the base class; the guide opens when the button is released."""
+        """Keep a press on the term from the base class.
+
+        The guide opens when the button is released.
+        """
         if not self._opens(event):
             super().mousePressEvent(event)
 
@@ -204,7 +216,10 @@ class TermLabel(QLabel):
         return is_left and self.word_rect().contains(event.position().toPoint())
 
     def _open(self) -> None:
-        """Have the next parent that can open the guide do so; a panel may be in a window of its own."""
+        """Have the next parent that can open the guide do so.
+
+        A panel may be in a window of its own.
+        """
         widget: QWidget | None = self
         while widget is not None and not isinstance(widget, GuideOpener):
             widget = widget.parentWidget()
@@ -213,7 +228,10 @@ class TermLabel(QLabel):
 
 
 def place_of(widget: QWidget) -> str:
-    """Return the guide's address of the term of a label, or of a field's label; "" for no term."""
+    """Return the guide's address of the term of a label, or of a field's label.
+
+    Return "" for no term.
+    """
     if isinstance(widget, TermLabel):
         return widget.place()
     parent = widget.parentWidget()

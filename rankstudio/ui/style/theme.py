@@ -123,7 +123,10 @@ class Theme(QObject):
         return self._text_size
 
     def set_text_size(self, size: int) -> None:
-        """Change the size of all text; sizes outside of `fonts.SIZES` are clipped."""
+        """Change the size of all text.
+
+        Sizes outside of `fonts.SIZES` are clipped.
+        """
         size = min(max(size, fonts.SIZES[0]), fonts.SIZES[-1])
         if size != self._text_size:
             self._text_size = size
@@ -142,9 +145,10 @@ class Theme(QObject):
     def building(self) -> Iterator[None]:
         """Remove the style sheet while a window is built, and set it again at the end.
 
-        Qt resolves a style sheet for a widget and all widgets inside whenever the widget is added to a layout,
-        and so several times for deeply nested widgets. Setting the sheet at the end takes a third of the time.
-        Pages of `style_later`, with three quarters of all widgets, are only styled when they are shown.
+        Qt resolves a style sheet for a widget and all widgets inside whenever the widget is added to a
+        layout, and so several times for deeply nested widgets. Setting the sheet at the end takes a third of
+        the time. Pages of `style_later`, with three quarters of all widgets, are only styled when they are
+        shown.
         """
         sheet = self._app.styleSheet() if self._app else ""
         self._pages_to_style.clear()  # pages of windows that were built without this context
@@ -248,7 +252,10 @@ class Theme(QObject):
         self._restyle()
 
     def _resolve(self) -> Colors:
-        """Return the colors of the mode; for "system", those of the desktop's present color scheme."""
+        """Return the colors of the mode.
+
+        For "system", return those of the desktop's present color scheme.
+        """
         if self._mode != "system":
             return DARK if self._mode == "dark" else LIGHT
         hints = QGuiApplication.styleHints() if QGuiApplication.instance() else None

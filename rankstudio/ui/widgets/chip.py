@@ -13,7 +13,9 @@ from rankstudio.ui.widgets.panel import ElidedLabel
 
 
 class Chip(QFrame):
-    """A text with links on a tinted background; hidden while the text is empty.
+    """A text with links on a tinted background.
+
+    It is hidden while the text is empty.
 
     Parameters
     ----------
@@ -35,7 +37,10 @@ class Chip(QFrame):
         self.hide()
 
     def say(self, text: str, ways_out: Mapping[str, Callable[[], object]]) -> None:
-        """Show a text, and a link for each action, by the link's label; an empty text hides the chip."""
+        """Show a text, and a link for each action, by the link's label.
+
+        An empty text hides the chip.
+        """
         self._actions = dict(ways_out)
         while len(self._links) < len(self._actions):
             self._links.append(self._link(len(self._links)))

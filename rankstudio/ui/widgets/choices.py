@@ -78,7 +78,10 @@ class Segment(QPushButton):
 
 
 class ButtonChoice(QWidget):
-    """A group of buttons of which exactly one is chosen. Tab stops at the chosen one, arrow keys move."""
+    """A group of buttons of which exactly one is chosen.
+
+    Tab stops at the chosen one, arrow keys move.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -524,7 +527,9 @@ def look_for_mouse(button: QWidget) -> None:
 
 
 class PickMenu(QMenu):
-    """A menu with a list of values; arrow keys, Enter and first letters work as in any list.
+    """A menu with a list of values.
+
+    Arrow keys, Enter and first letters work as in any list.
 
     `set_entries` fills the list before the menu is shown.
 

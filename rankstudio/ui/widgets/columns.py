@@ -323,13 +323,19 @@ class ColumnModel(QAbstractTableModel):
         return self._shown_indices.index(index)
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
-        """Sort by a column, -1 for the order in which the rows were given; equal rows keep that order."""
+        """Sort by a column, -1 for the order in which the rows were given.
+
+        Equal rows keep that order.
+        """
         if self._sorting != (column, order):  # Qt calls this twice for a click on a header
             self._sorting = (column, order)
             self._rearrange()
 
     def _sorted_indices(self) -> Sequence[int]:
-        """Return the indices of the rows in the order of the sorting; headings stay above their rows."""
+        """Return the indices of the rows in the order of the sorting.
+
+        Headings stay above their rows.
+        """
         number, order = self._sorting
         if not 0 <= number < len(self.columns):
             return range(len(self.rows))
@@ -344,7 +350,10 @@ class ColumnModel(QAbstractTableModel):
         return indices
 
     def _sort(self, indices: Sequence[int], column: Column, descends: bool) -> list[int]:
-        """Sort indices of rows by a column; rows without a value come last, and texts ignore case."""
+        """Sort indices of rows by a column.
+
+        Rows without a value come last, and texts ignore case.
+        """
         keys = {index: column.order(self.rows[index]) for index in indices}
         present = [index for index in indices if not is_missing(keys[index])]
         missing = [index for index in indices if is_missing(keys[index])]
@@ -368,7 +377,10 @@ class ColumnModel(QAbstractTableModel):
         self.layoutChanged.emit()
 
     def identities(self, rows: Sequence[Row]) -> list[Hashable]:
-        """Return the identities of rows; these are their positions if no ``identity`` was given."""
+        """Return the identities of rows.
+
+        These are their positions if no ``identity`` was given.
+        """
         return [self._identity_of(row, index) for index, row in enumerate(rows)]
 
     def _identity_of(self, row: Row, index: int) -> Hashable:
@@ -377,7 +389,10 @@ class ColumnModel(QAbstractTableModel):
         return index if self._identity is None else self._identity(row)
 
     def is_heading(self, number: int) -> bool:
-        """Return whether the row shown at a position is a heading; False for a position without a row."""
+        """Return whether the row shown at a position is a heading.
+
+        Return False for a position without a row.
+        """
         if not 0 <= number < len(self._shown_indices):
             return False
         return isinstance(self.rows[self._shown_indices[number]], Heading)
@@ -438,7 +453,10 @@ class ColumnModel(QAbstractTableModel):
         return _READ if self.columns[index.column()].edited is None else _WRITTEN
 
     def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
-        """Emit the text that the user wrote. The model does not change rows: their owner sets other ones."""
+        """Emit the text that the user wrote.
+
+        The model does not change rows: their owner sets other ones.
+        """
         if not index.isValid() or role != Qt.ItemDataRole.EditRole:
             return False
         row = self.rows[self._shown_indices[index.row()]]
@@ -466,7 +484,10 @@ class ColumnModel(QAbstractTableModel):
 
 
 def _text_for_screen_reader(column: Column, row: Row) -> str | None:
-    """Return the words of a screen reader for a cell; None if these are the cell's text."""
+    """Return the words of a screen reader for a cell.
+
+    Return None if these are the cell's text.
+    """
     if column.kind == "tick":
         return tr("ticked") if column.of(row).on else tr("not ticked")
     return column.spoken(row) if column.spoken is not None else None

@@ -48,7 +48,9 @@ class Fact:
 
 
 class KeyValue(QWidget):
-    """A grid of facts. A value that is too long ends in "…", and its tooltip shows it in full.
+    """A grid of facts.
+
+    A value that is too long ends in "…", and its tooltip shows it in full.
 
     Parameters
     ----------
@@ -67,7 +69,10 @@ class KeyValue(QWidget):
         self.set_rows(rows)
 
     def set_rows(self, rows: Sequence[Fact]) -> None:
-        """Show other facts; the widgets of facts that stay as they are are kept."""
+        """Show other facts.
+
+        The widgets of facts that stay as they are are kept.
+        """
         for i, (old_row, row) in enumerate(zip_longest(self._rows, rows)):
             if old_row == row:
                 continue
@@ -127,7 +132,9 @@ _GAP = 10  # between label, bar and count
 
 
 class BarRows(QWidget):
-    """A bar chart of counts: rows with a label, a bar and the count. The greatest count has the longest bar.
+    """A bar chart of counts: rows with a label, a bar and the count.
+
+    The greatest count has the longest bar.
 
     Parameters
     ----------
@@ -181,7 +188,10 @@ class BarRows(QWidget):
     def _draw_row(
         self, painter: QPainter, row: QRect, track: QRectF, text: str, count: int, share: float, index: int
     ) -> None:
-        """Draw one row; the bar fills a share of the track, in the color of the row's index."""
+        """Draw one row.
+
+        The bar fills a share of the track, in the color of the row's index.
+        """
         colors = self._theme.colors
         painter.setPen(colors.q("muted"))
         painter.drawText(row, LEFT, text)

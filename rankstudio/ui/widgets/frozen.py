@@ -27,14 +27,20 @@ class FrozenHeader(QHeaderView):
         self.n_frozen = 0
 
     def frozen_width(self) -> int:
-        """Return the width of the frozen sections; 0 if nothing is scrolled, or if it is too large."""
+        """Return the width of the frozen sections.
+
+        Return 0 if nothing is scrolled, or if it is too large.
+        """
         if not self.n_frozen or not self.offset():
             return 0
         width = sum(self.sectionSize(section) for section in range(min(self.n_frozen, self.count())))
         return width if width <= _MOST * self.viewport().width() else 0
 
     def frozen_section(self, x: int) -> int:
-        """Return the frozen section at a horizontal pixel; -1 where there is none."""
+        """Return the frozen section at a horizontal pixel.
+
+        Return -1 where there is none.
+        """
         if not 0 <= x < self.frozen_width():
             return -1
         sections = (section for section in range(self.n_frozen) if not self.isSectionHidden(section))

@@ -187,7 +187,10 @@ class HeadingBar(QWidget):
         self.mousePressEvent(event)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Fold and unfold by the arrow keys, as trees do; Enter presses the button that has the focus."""
+        """Fold and unfold by the arrow keys, as trees do.
+
+        Enter presses the button that has the focus.
+        """
         if not isinstance(event, QKeyEvent) or event.type() != QEvent.Type.KeyPress:
             return False
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):

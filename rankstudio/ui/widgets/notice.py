@@ -44,7 +44,10 @@ _MILLISECONDS_TO_NEXT_CHECK = 3000  # after a message was not hidden, as the use
 
 
 class ClosedByEscape(QWidget):
-    """Base of a widget that Esc closes while it has the keyboard focus; elsewhere, Esc stops runs."""
+    """Base of a widget that Esc closes while it has the keyboard focus.
+
+    Elsewhere, Esc stops runs.
+    """
 
     def dismiss(self) -> None:
         """Close the widget."""
@@ -336,7 +339,7 @@ class Notices(QWidget):
     def _forget(self, text: str) -> None:
         """Remove a message from the kept ones."""
         n_before = len(self._kept_messages)
-        self._kept_messages = [(kept, level) for kept, level in self._kept_messages if kept != text]
+        self._kept_messages = [message for message in self._kept_messages if message[0] != text]
         if len(self._kept_messages) != n_before:
             self.keptChanged.emit(len(self._kept_messages))
 
@@ -421,7 +424,9 @@ class Overlay(QWidget):
 
 
 class RemovableNote(QWidget):
-    """A muted text with a button that removes the subject of the text; hidden while there is no text.
+    """A muted text with a button that removes the subject of the text.
+
+    It is hidden while there is no text.
 
     Parameters
     ----------

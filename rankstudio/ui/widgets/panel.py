@@ -30,7 +30,9 @@ _FEW = 12  # letters of a caption that are enough to understand a longer one
 
 
 class ElidedLabel(TermLabel):
-    """A label of one line that is cut with "…" where it has no room; its tooltip then shows the full text.
+    """A label of one line that is cut with "…" where it has no room.
+
+    Its tooltip then shows the full text.
 
     Parameters
     ----------
@@ -52,7 +54,10 @@ class ElidedLabel(TermLabel):
         self._update_tooltip()
 
     def shown_text(self) -> str:
-        """Return the text as it is drawn at the present width; "" if at most two letters would be left."""
+        """Return the text as it is drawn at the present width.
+
+        Return "" if at most two letters would be left.
+        """
         room = self.contentsRect().width()
         metrics = self.fontMetrics()
         elided = metrics.elidedText(self.text(), self._mode, room)
@@ -115,11 +120,16 @@ class Caption(ElidedLabel):
             self._bound_width()
 
     def _bound_width(self) -> None:
-        """Limit the width to that of the text; the widgets after the caption get the rest."""
+        """Limit the width to that of the text.
+
+        The widgets after the caption get the rest.
+        """
         self.setMaximumWidth(max(1, self.sizeHint().width()))
 
     def shown_text(self) -> str:
-        """Return the words that have room; "" if these are few, and less than half of the first part.
+        """Return the words that have room.
+
+        Return "" if these are few, and less than half of the first part.
 
         The parts of a caption are separated by " · ".
         """
@@ -186,7 +196,10 @@ class WrappedLabel(QLabel):
 
 
 class PanelHeader(QFrame):
-    """The header of a panel; it emits double clicks, and the position of a request for a menu."""
+    """The header of a panel.
+
+    It emits double clicks, and the position of a request for a menu.
+    """
 
     doubleClicked = Signal()
     menuAsked = Signal(QPoint)
@@ -405,7 +418,10 @@ class Disclosure(QWidget):
             self._show(opened)
 
     def restore(self, is_open: bool) -> None:
-        """Restore the user's last choice; a column that is already open stays open."""
+        """Restore the user's last choice.
+
+        A column that is already open stays open.
+        """
         self.wanted = is_open
         self.set_open(is_open or self.opened)
 

@@ -16,7 +16,9 @@ from rankstudio.ui.widgets.layout import set_role
 
 
 class SavingDialog(QDialog):
-    """Base of a dialog that writes files. It replaces an existing file only after the user saves twice.
+    """Base of a dialog that writes files.
+
+    It replaces an existing file only after the user saves twice.
 
     Parameters
     ----------
@@ -51,7 +53,10 @@ class SavingDialog(QDialog):
         set_role(self.message, role)
 
     def ask_path(self, title: str, stem: str, label: str, suffix: str) -> Path | None:
-        """Ask for the path of a file of a format; None if the user cancels or does not replace a file."""
+        """Ask for the path of a file of a format.
+
+        Return None if the user cancels or does not replace a file.
+        """
         suggested = str(self._folder / f"{stem}{suffix}")
         name, _ = QFileDialog.getSaveFileName(self, title, suggested, f"{label} (*{suffix})")
         if not name:
@@ -77,7 +82,10 @@ class SavingDialog(QDialog):
         return False
 
     def write(self, path: Path, write: Callable[[], object], besides: Sequence[Path] = ()) -> bool:
-        """Write a file, unless it is open here, and return whether it is written; show an error if not."""
+        """Write a file, unless it is open here, and return whether it is written.
+
+        Show an error if not.
+        """
         try:
             refuse_read(self, besides or [path])
             write()

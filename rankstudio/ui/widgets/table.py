@@ -112,7 +112,10 @@ class ColumnWidths(QObject):
         return self._widths.get(key, 0)
 
     def as_text(self) -> str:
-        """Return the widths as text for the settings; "" if the user has changed none."""
+        """Return the widths as text for the settings.
+
+        Return "" if the user has changed none.
+        """
         return json.dumps(self._widths) if self._widths else ""
 
     def restore(self, text: str) -> None:
@@ -142,7 +145,10 @@ class ColumnWidths(QObject):
 
 
 def given_width(column: Column) -> int:
-    """Return a column's own width, at least that of its title in the present language; 0 if it has none."""
+    """Return a column's own width, at least that of its title in the present language.
+
+    Return 0 if it has none.
+    """
     return max(scaled(column.width), title_width(column.title)) if column.width else 0
 
 
@@ -337,7 +343,10 @@ class TableView(QTableView):
 
     @contextmanager
     def _keeping_scroll_position(self) -> Iterator[Row | None]:
-        """Yield the chosen row; afterwards scroll back, and to the chosen row if that was visible."""
+        """Yield the chosen row.
+
+        Afterwards scroll back, and to the chosen row if that was visible.
+        """
         chosen = self.current()
         value = self.verticalScrollBar().value()
         was_visible = chosen is not None and self._is_in_sight()
@@ -415,7 +424,10 @@ class TableView(QTableView):
         return separated(self._written_columns(), self.selected() or self.rows(), "\t")
 
     def rows_as(self, ending: str) -> str:
-        """Return the whole table in the format of an ending of `FORMATS`; CSV for any other."""
+        """Return the whole table in the format of an ending of `FORMATS`.
+
+        Any other ending gives CSV.
+        """
         return table_text(self._written_columns(), self.rows(), ending)
 
     def _written_columns(self) -> list[Column]:
@@ -442,7 +454,10 @@ class TableView(QTableView):
 
     @Slot()
     def save_as(self) -> None:
-        """Ask for a file and a format, and save the table; emit `failed` if this does not work."""
+        """Ask for a file and a format, and save the table.
+
+        Emit `failed` if this does not work.
+        """
         save_as(self, tr("Save table"), f"{self.objectName()}.csv", FORMATS, self.export, self.failed)
 
     def menu(self, row: Row | None = None) -> QMenu:
@@ -479,7 +494,10 @@ class TableView(QTableView):
     # Qt
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Copy on Ctrl+C, toggle ticks on Space, edit on F2; Enter confirms the row, other keys move."""
+        """Copy on Ctrl+C, toggle ticks on Space, edit on F2.
+
+        Enter confirms the row, other keys move.
+        """
         if event.matches(QKeySequence.StandardKey.Copy):
             self.copy()
         elif event.key() == Qt.Key.Key_Space and self.rows_model.has_ticks():
@@ -643,7 +661,10 @@ class TableView(QTableView):
         return self.rows_model.index(row, section) if section >= 0 and row >= 0 else super().indexAt(pos)
 
     def visualRect(self, index: Index) -> QRect:
-        """Return the rectangle where a cell is visible; frozen cells are not scrolled."""
+        """Return the rectangle where a cell is visible.
+
+        Frozen cells are not scrolled.
+        """
         rect = super().visualRect(index)
         if index.isValid() and self._header.frozen_width() and index.column() < self._header.n_frozen:
             rect.moveLeft(self._header.frozen_rect(index.column()).left())
@@ -762,7 +783,10 @@ class TableView(QTableView):
         self._stretch_columns()
 
     def _known_width(self, column: Column) -> int:
-        """Return the width set by the program, else the user's, else the column's own; 0 for none."""
+        """Return the width set by the program, else the user's, else the column's own.
+
+        Return 0 for none.
+        """
         return self._set_widths.get(column.key) or self.widths.of(column.key) or given_width(column)
 
     def _hide_spare_columns(self) -> None:
@@ -781,7 +805,10 @@ class TableView(QTableView):
             self.setColumnHidden(number, column.key in hidden_keys)
 
     def _stretch_columns(self) -> None:
-        """Share the remaining room among columns that stretch; each has at least its least width."""
+        """Share the remaining room among columns that stretch.
+
+        Each has at least its least width.
+        """
         header = self.horizontalHeader()
         columns = list(enumerate(self.rows_model.columns))
         least_widths = {n: _least_width(c) for n, c in columns if c.stretch}
@@ -795,7 +822,10 @@ class TableView(QTableView):
                 header.resizeSection(number, width)
 
     def setColumnHidden(self, column: int, hide: bool) -> None:
-        """Show or hide a column; columns that stretch then share the remaining room."""
+        """Show or hide a column.
+
+        Columns that stretch then share the remaining room.
+        """
         if hide is not self.isColumnHidden(column):
             super().setColumnHidden(column, hide)
             self._stretch_columns()
@@ -832,7 +862,10 @@ class TableView(QTableView):
             self.chosen.emit(self.current())
 
     def _chosen_number(self) -> int:
-        """Return the position at which the chosen row is shown; -1 if no row is chosen."""
+        """Return the position at which the chosen row is shown.
+
+        Return -1 if no row is chosen.
+        """
         index = self.currentIndex()
         return index.row() if self.selectionModel().isSelected(index) else -1
 
@@ -863,7 +896,10 @@ class TableView(QTableView):
         return current is not None and self._key(current) == self._key(row)
 
     def reveal(self, row: Row) -> bool:
-        """Scroll to any row without choosing it; return whether the row is listed."""
+        """Scroll to any row without choosing it.
+
+        Return whether the row is listed.
+        """
         index = self._index_of(row)
         self.scrollTo(index)
         return index.isValid()
@@ -890,7 +926,10 @@ class TableView(QTableView):
         return rect.isValid() and rect.top() >= 0 and rect.bottom() <= height
 
     def _bring_into_sight(self) -> None:
-        """Scroll to the chosen row, no further down than needed; not while a mouse button is down here."""
+        """Scroll to the chosen row, no further down than needed.
+
+        It does not scroll while a mouse button is down here.
+        """
         self._scrolls_when_shown = not self.isVisible()
         if not self._is_button_down:
             self.scrollToTop()  # from the top, Qt scrolls just as far as the row needs
