@@ -147,7 +147,13 @@ def irrelevant_pairs(regularization: float = 1.0) -> PrintedExperiment:
 
 
 def _learned_weight(regularization: float, cost: str, pairs: str) -> float:
-    model = RankRLS(regularization, cost=cost, ties=False, weighting="none", pairs=pairs)
+    model = RankRLS(
+        regularization,
+        cost=cost,
+        ties=False,
+        weighting="none",
+        pairs=pairs,
+    )
     return float(model.fit(X, SCORES, qid=OBJECTS).coef_[0])
 
 
@@ -385,7 +391,10 @@ def _round_sentences(results: Mapping[str, RunResult]) -> Iterator[str]:
 
 
 def _run_name(name: str) -> str:
-    """Return the name of the run of a row of Table 3; "RankRLS" has another name in Table 2."""
+    """Return the name of the run of a row of Table 3.
+
+    "RankRLS" has another name in Table 2.
+    """
     return REFERENCE if name == "RankRLS" else name
 
 
