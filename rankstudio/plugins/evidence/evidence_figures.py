@@ -50,7 +50,10 @@ def _size_axis() -> FigureAxis:
 
 
 def _probability_figure(evidence: SelectionEvidence, of: str, named: Named) -> CurvesFigure | None:
-    """Return the figure of each feature's selection probability by set size; None without half-samples."""
+    """Return the figure of each feature's selection probability by set size.
+
+    It is None without half-samples.
+    """
     if evidence.stability is None or not evidence.stability.n_paths:
         return None
     probability = evidence.stability.probability
@@ -81,7 +84,10 @@ def _series(label: str, values: Floats, number: int) -> Series:
 
 
 def _loss_figure(evidence: SelectionEvidence, of: str, named: Named) -> RowsFigure | None:
-    """Return the figure of the loss without each feature with its interval; None without losses."""
+    """Return the figure of the loss without each feature with its interval.
+
+    It is None without losses.
+    """
     if evidence.losses is None:
         return None
     losses = evidence.losses.losses
@@ -133,7 +139,10 @@ def importance_figure(measured: MeasuredImportance, of: str, named: Named) -> Ro
 
 
 def _near_best_figure(evidence: SelectionEvidence, of: str, named: Named) -> MapFigure | None:
-    """Return the map of the features in the sets that are as good as the best set; None without sets."""
+    """Return the map of the features in the sets that are as good as the best set.
+
+    It is None without sets.
+    """
     near = evidence.near_best_of_k
     if near is None:
         return None
@@ -173,7 +182,10 @@ def _near_best_figure(evidence: SelectionEvidence, of: str, named: Named) -> Map
 
 
 def _step_figure(evidence: SelectionEvidence, of: str, named: Named) -> CurvesFigure | None:
-    """Return the figure of each step's p value with the suggested stop; None without significance tests."""
+    """Return the figure of each step's p value with the suggested stop.
+
+    It is None without significance tests.
+    """
     if evidence.stop is None or evidence.significance is None:
         return None
     p = evidence.significance.p_values
@@ -192,7 +204,10 @@ def _step_figure(evidence: SelectionEvidence, of: str, named: Named) -> CurvesFi
 
 
 def _left_out_figure(evidence: SelectionEvidence, of: str, named: Named) -> CurvesFigure | None:
-    """Return the figure of the left-out error with the selection kept and repeated; None if not computed."""
+    """Return the figure of the left-out error with the selection kept and repeated.
+
+    It is None if not computed.
+    """
     if evidence.repeated is None or not evidence.repeated.usual.size:
         return None
     usual = evidence.repeated.usual.mean(axis=0)

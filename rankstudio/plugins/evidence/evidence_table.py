@@ -54,7 +54,10 @@ def loss_per_millisecond(row: FeatureEvidence, milliseconds: Mapping[int, float]
 
 
 def column_milliseconds(costs: FeatureCosts | None, feature_ids: Iterable[int]) -> dict[int, float]:
-    """Return the known milliseconds per query by column; an empty dict without costs."""
+    """Return the known milliseconds per query by column.
+
+    The dict is empty without costs.
+    """
     if costs is None:
         return {}
     numbered = enumerate(map(int, feature_ids))

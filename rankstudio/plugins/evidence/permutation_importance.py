@@ -263,7 +263,10 @@ def importance_steps(
 
 
 def _checked_groups(groups: Sequence[Sequence[int]] | None, n: int) -> tuple[tuple[int, ...], ...]:
-    """Return the groups of columns, checked; by default each of n columns alone."""
+    """Return the groups of columns, checked.
+
+    By default, each of n columns is a group.
+    """
     if groups is None:
         return tuple((column,) for column in range(n))
     checked = tuple(tuple(int(column) for column in group) for group in groups)

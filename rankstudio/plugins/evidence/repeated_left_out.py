@@ -70,7 +70,10 @@ class RepeatedLeftOut:
         return shares
 
     def no_gain(self, k: int) -> str:
-        """Return a sentence that the first k features gain nothing; "" if they do gain."""
+        """Return a sentence that the first k features gain nothing.
+
+        It is "" if they do gain.
+        """
         if not np.isnan(self.optimism[k - 1]):
             return ""
         return tr("At k = {k} the left-out error is no lower than without features.").format(k=k)

@@ -488,7 +488,10 @@ class _Evidence:
         return candidates[order], correlations[order]
 
     def _best_of(self, size: int) -> tuple[int, ...]:
-        """Return the proved best set of a size; () if no set of the size is proved to be the best."""
+        """Return the proved best set of a size.
+
+        It is () if no set of the size is proved to be the best.
+        """
         sizes = self.found.best.sizes if self.found.best is not None else ()
         return next((subset.features for subset in sizes if subset.size == size and subset.proved), ())
 
@@ -553,7 +556,10 @@ class _Evidence:
             yield progress
 
     def _space(self, size: int | None = None) -> SubsetSpace:
-        """Return the sets that the method may select, up to a size; by default the size of the selection."""
+        """Return the sets that the method may select, up to a size.
+
+        By default, the size is that of the selection.
+        """
         assert self._exchange is not None  # best sets are searched only for methods with exact errors
         return SubsetSpace.of(self._exchange, self.found.size if size is None else size)
 
@@ -571,7 +577,10 @@ def _difference(features: tuple[int, ...], errors: Floats, other_errors: Floats)
 
 
 def _sized(estimator: Selector, n_features: int) -> Any:
-    """Return a copy of the method; if it selects step by step, it selects a number of features."""
+    """Return a copy of the method.
+
+    If it selects step by step, it selects a number of features.
+    """
     parameters = estimator.get_params(deep=False)
     if isinstance(estimator, GrowingSelector):
         parameters["n_features_to_select"] = n_features

@@ -181,7 +181,7 @@ def shapley_values(gains: Floats) -> Floats:
     coalitions = np.arange(gains.size)
     k = int(gains.size).bit_length() - 1
     sizes = np.array([int(coalition).bit_count() for coalition in coalitions])
-    # Nobody can join the coalition of all k players; its weight is not used.
+    # No player can join the coalition of all k players. Its weight is not used.
     weights = np.array([1.0 / (k * comb(k - 1, size)) if size < k else 0.0 for size in range(k + 1)])
     values = np.empty(k)
     for player in range(k):

@@ -116,7 +116,10 @@ class StabilitySelection:
         return selection_bound(tau, selected, self.n_candidates, self.n_paths // 2 if unimodal else None)
 
     def _row_index(self, n_features: int | None) -> int:
-        """Return the row of ``counts`` for a number of steps; None for all steps."""
+        """Return the row of ``counts`` for a number of steps.
+
+        The number is None for all steps.
+        """
         k = self.counts.shape[0]
         return k - 1 if n_features is None else between("n_features", n_features, 1, k) - 1
 

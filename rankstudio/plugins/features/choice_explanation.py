@@ -88,7 +88,13 @@ class ChoiceContext:
         )
         path = groups.path(self.path)
         names = groups.names
-        return replace(self, path=path, names=names, combinations=combinations, folds=folds)
+        return replace(
+            self,
+            path=path,
+            names=names,
+            combinations=combinations,
+            folds=folds,
+        )
 
 
 TOSS_UP = 0.01
@@ -229,7 +235,11 @@ def _effect_sentence(score: CandidateScore, value: float) -> str:
             if value < 0
             else tr("Lowered the {name} {unit} by {number}.")
         )
-        return text.format(number=significant(abs(value)), name=tr(score.criterion), unit=tr(score.unit))
+        return text.format(
+            number=significant(abs(value)),
+            name=tr(score.criterion),
+            unit=tr(score.unit),
+        )
     return f"{_capitalized(tr(score.title))}: {significant(value)}."
 
 
@@ -253,7 +263,10 @@ def _drop_sentence(context: ChoiceContext, margin: Margin, rival: int) -> str:
 
 
 def _first_rank_sentence(context: ChoiceContext, feature: int, step_number: int) -> str:
-    """Return the sentence on a feature's rank at the first step; "" if it was selected there."""
+    """Return the sentence on a feature's rank at the first step.
+
+    It is "" if it was selected there.
+    """
     values = context.score.of(context.path.steps[0], context.path.divisor)
     if step_number <= 1 or not np.isfinite(values[feature]):
         return ""
@@ -322,7 +335,10 @@ def _closest_without_use(
 
 
 def _displacement_sentence(context: ChoiceContext, feature: int, correlations: Floats | None) -> str:
-    """Return the sentence on the selection that lowered a feature's score most; "" for a small fall."""
+    """Return the sentence on the selection that lowered a feature's score most.
+
+    It is "" for a small fall.
+    """
     path = context.path
     score = context.score
     values = [float(score.of(step, path.divisor)[feature]) for step in path.steps[: context.position + 1]]
@@ -340,7 +356,9 @@ def _displacement_sentence(context: ChoiceContext, feature: int, correlations: F
     winner = selected[0]
     name = _name_with_r(context.names[winner], correlations, feature, winner)
     return tr("With {name} in the model it fell from {before} to {after}.").format(
-        name=name, before=significant(values[index]), after=significant(values[index + 1])
+        name=name,
+        before=significant(values[index]),
+        after=significant(values[index + 1]),
     )
 
 

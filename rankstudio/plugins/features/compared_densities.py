@@ -108,7 +108,10 @@ def next_best(path: PathResult, column: int) -> int | None:
 
 
 def _grid_and_densities(compared: GradeDensities, y: Floats) -> tuple[Floats, tuple[ClassDensity, ...]]:
-    """Return the grid and the densities at its values; zeros are separate if there are many."""
+    """Return the grid and the densities at its values.
+
+    Zeros are separate if there are many.
+    """
     values = np.repeat(compared.places, compared.counts.astype(np.int64))
     has_zeros = has_many_zeros(values)
     is_zero = compared.places == 0.0 if has_zeros else np.zeros(compared.places.size, dtype=bool)

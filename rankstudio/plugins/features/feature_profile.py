@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 GRID_POINTS = 128  # a smooth line 400 px wide
 _MIN_SHARE_OF_ZEROS = 0.15  # share of the documents from which zeros are shown apart from the other values
-_MAX_CLASSES = 5  # lines that can be told apart in one plot
+_MAX_CLASSES = 5  # distinguishable lines in one plot
 _CLASS_NAMES = {2: ("not relevant", "relevant"), 3: ("not relevant", "relevant", "highly relevant")}
 _BLOCK_ROWS = 1 << 14  # documents that are centred at a time: 18 MB of 136 features
 
@@ -238,7 +238,10 @@ class Inspector:
 
     @cached_property
     def clusters(self) -> Clusters:
-        """Clusters of the features by their correlations; sparse features have none."""
+        """Clusters of the features by their correlations.
+
+        Sparse features have none.
+        """
         correlations = self.correlations
         assert not isinstance(correlations, SparseCorrelations)
         return clusters(correlations)

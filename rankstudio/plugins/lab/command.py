@@ -44,7 +44,12 @@ repeats the simulation for other values of one quantity. Ctrl+C stops and prints
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    commands = parser.add_subparsers(title="simulations", metavar="SIMULATION", required=True, dest="what")
+    commands = parser.add_subparsers(
+        title="simulations",
+        metavar="SIMULATION",
+        required=True,
+        dest="what",
+    )
     auc = commands.add_parser(
         "auc", help="six AUC estimates of regularized least squares on two normal classes"
     )
@@ -55,34 +60,68 @@ def add_options(parser: argparse.ArgumentParser) -> None:
             "greedy RankRLS on queries drawn from real data; the true value is measured on all other queries"
         ),
     )
-    selection.add_argument("data", metavar="DATA", nargs="?", type=Path, help="data file or folder of folds")
+    selection.add_argument(
+        "data",
+        metavar="DATA",
+        nargs="?",
+        type=Path,
+        help="data file or folder of folds",
+    )
     add_sample_option(selection)
     _add_parameters(selection, "selection")
     selection.add_argument(
-        "--convention", choices=list(CONVENTIONS), help="evaluation convention; by default that of the data"
+        "--convention",
+        choices=list(CONVENTIONS),
+        help="evaluation convention; by default that of the data",
     )
     selection.add_argument(
-        "--no-test", action="store_true", help="exclude the queries of the test part (data with one fold)"
+        "--no-test",
+        action="store_true",
+        help="exclude the queries of the test part (data with one fold)",
     )
     opened = selection.add_argument_group("opening the data, as in a plan")
     opened.add_argument("--missing", help='missing values: "query_min" (default), "zero" or "refuse"')
     opened.add_argument("--normalize", help='"none" (default) or "query_minmax"')
     opened.add_argument("--protocol", help='protocol, which determines document order; "given" by default')
-    opened.add_argument("--protocol-seed", type=int, metavar="K", help="seed of the protocol")
+    opened.add_argument(
+        "--protocol-seed",
+        type=int,
+        metavar="K",
+        help="seed of the protocol",
+    )
     add_column_options(selection.add_argument_group("columns of tables"))
 
 
 def _add_parameters(parser: argparse.ArgumentParser, kind: str) -> None:
     """Add the options of a simulation, from its parameters."""
     for p in PARAMETERS[kind]:
-        parser.add_argument(p.option, dest=p.name, metavar=METAVARS[p.kind], help=_option_help(p))
+        parser.add_argument(
+            p.option,
+            dest=p.name,
+            metavar=METAVARS[p.kind],
+            help=_option_help(p),
+        )
     varied = parser.add_argument_group("varying one quantity")
     names = {option_of(kind, quantity): values for quantity, values in VARIED[kind].items()}
     help_text = f"quantity to vary: {', '.join(names)}; none by default"
-    varied.add_argument("--vary", metavar="NAME", choices=list(names), help=help_text)
+    varied.add_argument(
+        "--vary",
+        metavar="NAME",
+        choices=list(names),
+        help=help_text,
+    )
     defaults = "; ".join(f"{p.format(p.default)} for {name}" for name, p in names.items())
-    varied.add_argument("--values", metavar="GRID", help=f"values to use; by default {defaults}")
-    varied.add_argument(EACH[kind].option, dest="each", metavar="R", help=_option_help(EACH[kind]))
+    varied.add_argument(
+        "--values",
+        metavar="GRID",
+        help=f"values to use; by default {defaults}",
+    )
+    varied.add_argument(
+        EACH[kind].option,
+        dest="each",
+        metavar="R",
+        help=_option_help(EACH[kind]),
+    )
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
 
 
@@ -156,7 +195,13 @@ def _simulation(
         data = {"data": opened.name}
         values["convention"] = args.convention or opened.convention
         dataset = without_test(opened) if args.no_test else opened
-    simulation = Simulation(kind, values, quantity=quantity, values=varied_values, each=n_each)
+    simulation = Simulation(
+        kind,
+        values,
+        quantity=quantity,
+        values=varied_values,
+        each=n_each,
+    )
     try:
         simulation.check(dataset)
     except ParameterError as error:

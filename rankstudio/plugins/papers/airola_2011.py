@@ -386,7 +386,10 @@ def _round_sentences(results: Mapping[str, RunResult]) -> Iterator[str]:
 
 
 def _run_name(name: str) -> str:
-    """Return the name of the run of a row of Table 3; "RankRLS" has another name in Table 2."""
+    """Return the name of the run of a row of Table 3.
+
+    "RankRLS" has another name in Table 2.
+    """
     return REFERENCE if name == "RankRLS" else name
 
 

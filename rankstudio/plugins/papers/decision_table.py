@@ -45,7 +45,11 @@ def decisions(run: RunResult, data: FoldedDataset) -> AnalysisResult:
 def _decisions_table(run: RunResult, fold_decisions: Decisions) -> AnalysisTable:
     """Return the table of the decisions by thresholds on each fold."""
     text = tr("{run} on {data}: {part} documents of a fold pooled")
-    title = text.format(run=run.plan.title, data=run.data_name, part=tr(fold_decisions.part))
+    title = text.format(
+        run=run.plan.title,
+        data=run.data_name,
+        part=tr(fold_decisions.part),
+    )
     about = tr(
         "Thresholds of the training part; the greatest F is that of any threshold on the judged documents"
     )
@@ -101,4 +105,9 @@ def _auc_sentence(decisions: Decisions) -> str:
     text = tr("Mean {part} AUC {auc:.4f}, 95 % interval {low:.4f} to {high:.4f} (DeLong)")
     if isnan(low):
         text = tr("All documents of the {part} part are pooled, whatever their query.")
-    return text.format(part=tr(decisions.part), auc=decisions.mean_auc, low=low, high=high)
+    return text.format(
+        part=tr(decisions.part),
+        auc=decisions.mean_auc,
+        low=low,
+        high=high,
+    )

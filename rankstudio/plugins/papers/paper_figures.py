@@ -200,11 +200,11 @@ def timed_steps(method: LinearRanker, train: TrainingData) -> Iterator[tuple[flo
     start: float | None = None
     for event in method.work(train):
         if isinstance(event, Step):
-            now = perf_counter()
+            moment = perf_counter()
             if start is None:
-                start = now
+                start = moment
             else:
-                yield now - start, event.criterion
+                yield moment - start, event.criterion
 
 
 def _fs_ed_figures(results: Results, data: FoldedDataset) -> Iterator[StudyFigure]:
@@ -414,7 +414,13 @@ def learning_curve(data: FoldedDataset) -> CurvesFigure:
     measures = []
     for share in SHARES:
         protocol = "given" if share == 100 else f"given, train {share}%"
-        plan = Plan(data.name, "rankrls", measures=("AUC",), select_by="AUC", protocol=protocol)
+        plan = Plan(
+            data.name,
+            "rankrls",
+            measures=("AUC",),
+            select_by="AUC",
+            protocol=protocol,
+        )
         measures.append(run_plan(plan, data).average["AUC"])
     return CurvesFigure(
         "learning",

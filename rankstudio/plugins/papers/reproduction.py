@@ -242,7 +242,12 @@ class Reproduction:
             rows.append((label, _cells(printed_values, ours)))
         # The note of a run states what the paper does not specify: its numbers need not agree.
         promised = tuple("note" not in self.runs[name] for name in values_of_method)
-        return PaperTable(title, columns=tuple(values_of_method), rows=tuple(rows), promised=promised)
+        return PaperTable(
+            title,
+            columns=tuple(values_of_method),
+            rows=tuple(rows),
+            promised=promised,
+        )
 
     def _table_of_averages(
         self, title: str, printed: Mapping[str, Any], results: Mapping[str, RunResult]
@@ -253,7 +258,12 @@ class Reproduction:
             (name, _cells(values, [results[name].average[m] for m in measures]))
             for name, values in printed["rows"].items()
         ]
-        return PaperTable(title, columns=measures, rows=tuple(rows), promised=(False,) * len(measures))
+        return PaperTable(
+            title,
+            columns=measures,
+            rows=tuple(rows),
+            promised=(False,) * len(measures),
+        )
 
 
 def _selected_features_table(title: str, printed: Mapping[str, Any], result: RunResult) -> PaperTable:
@@ -277,7 +287,10 @@ def _selected_features_table(title: str, printed: Mapping[str, Any], result: Run
 
 
 def _features_by_rank(selected: Iterable[Iterable[int]]) -> Iterator[tuple[int | str, ...]]:
-    """Yield the first feature of each fold, then the second ones and so on; "" for a fold with fewer."""
+    """Yield the first feature of each fold, then the second ones and so on.
+
+    The id is "" for a fold with fewer.
+    """
     return zip_longest(*selected, fillvalue="")
 
 

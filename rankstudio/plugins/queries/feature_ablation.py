@@ -199,8 +199,8 @@ def ablated_queries(
     """
     data = fold.parts[part]
     scores_with, scores_without = (model_scores(step, data) for step in steps)
-    whole, without = query_measures(data, (scores_with, scores_without), measure, convention)
-    return AblatedQueries(fold.number, column, whole, without)
+    measures_with, measures_without = query_measures(data, (scores_with, scores_without), measure, convention)
+    return AblatedQueries(fold.number, column, measures_with, measures_without)
 
 
 def n_unchanged(ablations: Sequence[AblatedQueries]) -> int:
@@ -208,7 +208,13 @@ def n_unchanged(ablations: Sequence[AblatedQueries]) -> int:
     unchanged: dict[int, Bools] = {}
     for ablated in ablations:
         # Measures are from 0 to 1. Equal measures of two rankings may differ by the rounding of their sums.
-        equal = np.isclose(ablated.whole, ablated.without, rtol=0.0, atol=1e-12, equal_nan=True)
+        equal = np.isclose(
+            ablated.whole,
+            ablated.without,
+            rtol=0.0,
+            atol=1e-12,
+            equal_nan=True,
+        )
         unchanged[ablated.fold] = unchanged.get(ablated.fold, np.ones(equal.size, dtype=np.bool_)) & equal
     return sum(int(np.count_nonzero(equal)) for equal in unchanged.values())
 

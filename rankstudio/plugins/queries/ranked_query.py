@@ -78,7 +78,10 @@ class RankedQuery:
 
     @cached_property
     def above_least(self) -> Floats:
-        """Contributions minus the smallest one of each feature, shape (m, s); the ranking stays the same."""
+        """Contributions minus the smallest one of each feature, shape (m, s).
+
+        The ranking stays the same.
+        """
         above: Floats = self.contributions.values - self.least
         return above
 

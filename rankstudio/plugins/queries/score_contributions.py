@@ -234,7 +234,10 @@ def _contributions_to_gaussian(
 def _contributions_to_polynomial(
     kernel: Kernel, vectors: Floats, start: Floats, weights: Floats, steps: Floats
 ) -> Floats:
-    """Split the scores by (γ x'v + c)^d or x'v; ``vectors`` are v - a, and ``steps`` are x - a."""
+    """Split the scores by (γ x'v + c)^d or x'v.
+
+    ``vectors`` are v - a, and ``steps`` are x - a.
+    """
     basis_vectors = vectors + start
     if kernel.function == "linear":
         return np.asarray(steps * (weights @ basis_vectors))

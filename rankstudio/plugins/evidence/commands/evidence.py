@@ -154,7 +154,10 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _advice(args: argparse.Namespace, evidence: SelectionEvidence, run: OpenedRun | None) -> str:
-    """Return advice on the smallest set as good as the selection; "" without a run's validation measures."""
+    """Return advice on the smallest set as good as the selection.
+
+    It is "" without a run's validation measures.
+    """
     from rankstudio.engine.analysis.tried_models.smallest_set import smallest_set_beside
 
     if run is None:
@@ -293,7 +296,10 @@ class _Names:
 
 
 def _plan_or_data_costs(judged: JudgedSelection, names: _Names) -> FeatureCosts | None:
-    """Return the feature costs of the plan; without them, the feature costs of the data."""
+    """Return the feature costs of the plan.
+
+    Without them, the data's feature costs are returned.
+    """
     from rankstudio.engine.data.feature_costs import FeatureCosts
 
     return judged.plan.extension(FeatureCosts) or names.dataset.extension(FeatureCosts)

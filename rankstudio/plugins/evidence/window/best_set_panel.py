@@ -27,7 +27,10 @@ _SEARCH_HELP = tr("Compare all sets of this size by their exact leave-query-out 
 
 
 def best_of_size(evidence: SelectionEvidence | None) -> SizedSubset | None:
-    """Return the best known set of the size of a selection; None if no set is known."""
+    """Return the best known set of the size of a selection.
+
+    It is None if no set is known.
+    """
     if evidence is None or evidence.best is None:
         return None
     sized = [subset for subset in evidence.best.sizes if subset.size == evidence.size]

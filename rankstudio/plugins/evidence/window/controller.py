@@ -437,7 +437,10 @@ class EvidenceController(PageController):
             self._best_with.forget()
 
     def _asked_key(self) -> Key | None:
-        """Return the key of the search under the user's conditions; None without conditions."""
+        """Return the key of the search under the user's conditions.
+
+        It is None without conditions.
+        """
         key = self.evidence.key
         if key is None or key != self._wanted_key or not self._wanted:
             return None
@@ -594,7 +597,10 @@ def _greedy_values(model: SelectedModel) -> dict[str, Any]:
 
 
 def _greedy_grids(model: SelectedModel) -> dict[str, Any]:
-    """Return the values of λ that the plan of a model tries; the default values if it tries none."""
+    """Return the values of λ that the plan of a model tries.
+
+    If it tries none, they are the default values.
+    """
     plan = model.plan
     is_ranked = plan.ranker and plan.method != GREEDY_RANKRLS.key
     tried_parameters = plan.ranker_parameters if is_ranked else plan.parameters

@@ -241,7 +241,10 @@ class Evidence(QObject):
 
     @property
     def _groups(self) -> tuple[tuple[int, ...], ...]:
-        """Columns that are selected jointly; () for a set that was made by hand, which is one group."""
+        """Columns that are selected jointly.
+
+        They are () for a set that was made by hand, which is one group.
+        """
         model = self._current.model
         dataset = self._session.dataset
         if model is None or dataset is None or not feature_groups_of(model.plan):
@@ -524,7 +527,10 @@ class Evidence(QObject):
 
     @property
     def wanted(self) -> EvidenceWanted | None:
-        """Request for a search among the sets that are as large as the selection; None without a model."""
+        """Request for a search among the sets that are as large as the selection.
+
+        It is None without a model.
+        """
         return self._request(self.model, Package.BEST) if self.model is not None else None
 
     @Slot(object)
@@ -564,7 +570,10 @@ class Evidence(QObject):
         self._go_on()
 
     def _note_best(self, state: Known) -> None:
-        """Note whether the search for the best sets is done; one that hit its time limit can be continued."""
+        """Note whether the search for the best sets is done.
+
+        One that hit its time limit can be continued.
+        """
         is_proved = self._proved(state)
         (state.done if is_proved else state.stopped).add(Package.BEST)
         if not is_proved:
@@ -578,7 +587,10 @@ class Evidence(QObject):
     # What the study keeps
 
     def place(self) -> Place | None:
-        """Return where the study stores the evidence for the shown selection; None if it does not."""
+        """Return where the study stores the evidence for the shown selection.
+
+        It is None if it does not.
+        """
         study = self._study_store.study
         record = self._current.shown.record
         model = self._current.model
@@ -657,14 +669,20 @@ class Evidence(QObject):
         return self.whole and self.seconds(package) <= AT_ONCE_SECONDS
 
     def _n_candidates(self, model: SelectedModel) -> int:
-        """Return the number of features that vary within a query; all features if that is not yet known."""
+        """Return the number of features that vary within a query.
+
+        All features are counted if that is not yet known.
+        """
         evidence = self.found
         if evidence is not None and evidence.stability is not None:
             return evidence.stability.n_candidates
         return int(model.fold.train.n_features)
 
     def _n_sets(self, model: SelectedModel) -> int:
-        """Return the number of sets that are as large as the selection; a group counts as one feature."""
+        """Return the number of sets that are as large as the selection.
+
+        A group counts as one feature.
+        """
         groups = self._groups
         selected = set(model.step.selected)
         n_joined = sum(len(group) - 1 for group in groups)
@@ -689,7 +707,10 @@ class Evidence(QObject):
         return (missing_halves / 2 + refits) * seconds_once  # a half has half of the documents
 
     def _key_now(self) -> _Key | None:
-        """Return the key of the shown selection; None if no evidence applies to it."""
+        """Return the key of the shown selection.
+
+        It is None if no evidence applies to it.
+        """
         dataset = self._session.dataset
         model = self._current.model
         if dataset is None or model is None or not self._session.has_documents:

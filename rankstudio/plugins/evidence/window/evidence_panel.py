@@ -173,7 +173,10 @@ def permuted_losses(importance: PermutationImportance) -> dict[int, Loss]:
 def importance_rows(
     importance: PermutationImportance, ids: Sequence[int], names: Sequence[str]
 ) -> tuple[EvidenceRow, ...]:
-    """Return a row for each feature that a model uses, the greatest loss first; they have no verdicts."""
+    """Return a row for each feature that a model uses, the greatest loss first.
+
+    The rows have no verdicts.
+    """
     from rankstudio.plugins.evidence.verdicts import FeatureEvidence  # noqa: PLC0415 - brings kernels
 
     losses = permuted_losses(importance)
@@ -316,7 +319,10 @@ class EvidenceTable(TableView):
             self.thresholdMoved.emit(new_threshold)
 
     def _probability_bar(self) -> QRectF:
-        """Return the rectangle of the probability's bar in the first row; empty without this column."""
+        """Return the rectangle of the probability's bar in the first row.
+
+        It is empty without this column.
+        """
         for number, column in enumerate(self.rows_model.columns):
             if column.key == _PROBABILITY:
                 room = self.visualRect(self.rows_model.index(0, number)).adjusted(PAD, 0, -PAD, 0)
@@ -447,7 +453,10 @@ class EvidenceTable(TableView):
         )
 
     def _paint_probability(self, painter: QPainter, room: QRect, colors: Colors, row: EvidenceRow) -> QRect:
-        """Draw the probability as a bar with the threshold; return the room for the number."""
+        """Draw the probability as a bar with the threshold.
+
+        The room for the number is returned.
+        """
         bar = QRectF(_bar_room(room))
         share = row.found.probability
         painter.setPen(Qt.PenStyle.NoPen)
@@ -467,7 +476,10 @@ class EvidenceTable(TableView):
     def _paint_position(
         self, painter: QPainter, room: QRect, colors: Colors, row: EvidenceRow
     ) -> QRect | None:
-        """Draw the median position and a line from the 5 to the 95 % quantile; return the room for a text."""
+        """Draw the median position and a line from the 5 to the 95 % quantile.
+
+        The room for a text is returned.
+        """
         position = row.found.position
         if position is None or isinf(position[0]):
             return room
@@ -489,7 +501,10 @@ class EvidenceTable(TableView):
         return None
 
     def _paint_loss(self, painter: QPainter, room: QRect, colors: Colors, row: EvidenceRow) -> QRect:
-        """Draw the loss with its interval and a line at zero; return the room for the number."""
+        """Draw the loss with its interval and a line at zero.
+
+        The room for the number is returned.
+        """
         loss = row.found.loss
         bar = QRectF(room.adjusted(0, 0, -scaled(_LOSS), 0))
         if loss is None:
@@ -532,7 +547,10 @@ def _percent(value: float) -> str:
 
 
 def _empty_columns(rows: Sequence[EvidenceRow]) -> set[str]:
-    """Return the keys of the columns without a value for any feature; none if there are no rows."""
+    """Return the keys of the columns without a value for any feature.
+
+    It is None if there are no rows.
+    """
     selected = [row.found for row in rows if row.selected]
     has_values = {
         _PROBABILITY: any(feature.probability is not None for feature in selected),
@@ -573,7 +591,10 @@ def _loss_hint(row: EvidenceRow) -> str:
 
 
 def _paint_verdict(painter: QPainter, room: QRect, colors: Colors, row: EvidenceRow) -> QRect:
-    """Draw a dot before the verdict of a selected feature; return the room for the text."""
+    """Draw a dot before the verdict of a selected feature.
+
+    The room for the text is returned.
+    """
     if row.selected and row.verdict:
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(colors.q(row.tone))
@@ -664,7 +685,10 @@ class EvidencePanel(Panel):
         permuted: PermutationImportance | None = None,
         costs: FeatureCosts | None = None,
     ) -> None:
-        """Show the evidence for a selection; ``ids`` and ``names`` are those of the data's columns."""
+        """Show the evidence for a selection.
+
+        ``ids`` and ``names`` are those of the data's columns.
+        """
         stability = evidence.stability
         self.table.placeholder = ""
         steps = stability.counts.shape[0] if stability is not None else evidence.k
@@ -703,7 +727,10 @@ class EvidencePanel(Panel):
 
 
 def bound_sentence(evidence: SelectionEvidence) -> str:
-    """Return the sentence on how many features above the threshold may be there by chance; "" if unknown."""
+    """Return the sentence on how many features above the threshold may be there by chance.
+
+    It is "" if unknown.
+    """
     stability = evidence.stability
     bound = evidence.false_bound if stability is not None and stability.n_paths > 1 else None
     if bound is None:

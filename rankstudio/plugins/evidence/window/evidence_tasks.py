@@ -118,7 +118,10 @@ class EvidenceTasks:
         return changes_of(judge, data, columns)
 
     def _judge(self, request: EvidenceWanted) -> RankRLS | None:
-        """Return the RankRLS that ranks with a selection; None if another method ranks with it."""
+        """Return the RankRLS that ranks with a selection.
+
+        It is None if another method ranks with it.
+        """
         from rankstudio.engine.experiment.units.left_out_model import regularization_of  # noqa: PLC0415 - on the worker only
         from rankstudio.engine.methods.rankers.rankrls import RankRLS  # noqa: PLC0415 - on the worker only
 
@@ -158,7 +161,10 @@ class EvidenceTasks:
             yield update.found
 
     def _subset_space(self, request: EvidenceWanted) -> SubsetSpace:
-        """Return the sets that the method may select, up to the selection's size; a group counts as one."""
+        """Return the sets that the method may select, up to the selection's size.
+
+        A group counts as one.
+        """
         from rankstudio.engine.methods.selection.column_groups import ColumnGroups  # noqa: PLC0415 - on the worker only
         from rankstudio.plugins.evidence.best_subset import SubsetSpace  # noqa: PLC0415 - on the worker only
 

@@ -119,7 +119,10 @@ class Importance(QObject):
 
     @property
     def _known(self) -> _Known | None:
-        """State of the shown model on the part and by the measure; None if it cannot be measured."""
+        """State of the shown model on the part and by the measure.
+
+        It is None if it cannot be measured.
+        """
         model = self._current.model
         part = self.part
         if model is None or part is None or not model.step.learned or part.n_queries < 2:
@@ -231,7 +234,10 @@ class Importance(QObject):
     # What the study keeps
 
     def _place(self) -> Place | None:
-        """Return where the study stores the importance of the shown model; None if it does not."""
+        """Return where the study stores the importance of the shown model.
+
+        It is None if it does not.
+        """
         location = self._evidence.place()
         if location is None:
             return None

@@ -54,7 +54,10 @@ class ProbabilityPanel(Panel):
         self.set_caption("")
 
     def show_probability(self, evidence: SelectionEvidence, ids: Sequence[int], names: Sequence[str]) -> None:
-        """Show the curves; ``ids`` and ``names`` are those of the data's columns."""
+        """Show the curves.
+
+        ``ids`` and ``names`` are those of the data's columns.
+        """
         stability = evidence.stability
         if stability is None or not stability.n_paths:
             self.clear()

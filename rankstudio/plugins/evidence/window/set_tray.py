@@ -285,7 +285,10 @@ class SetTray(QFrame):
         self.appeared.emit()
 
     def show_target(self, text: str) -> None:
-        """Show the effect of dropping the dragged feature here; "" once the drag has ended."""
+        """Show the effect of dropping the dragged feature here.
+
+        The text is "" once the drag has ended.
+        """
         self._drop_text = text
         self._is_under_drag = False
         self._show_sentence()
@@ -384,7 +387,10 @@ class SetTray(QFrame):
 
 
 class _SetChange(QUndoCommand):
-    """A change of the set, to do and to undo; ``selection_key`` identifies the selection of the set."""
+    """A change of the set, to do and to undo.
+
+    ``selection_key`` identifies the selection of the set.
+    """
 
     def __init__(
         self,
@@ -574,7 +580,10 @@ class SetTrayController(Controller):
         table.dragging.connect(lambda row: self._show_target(0 if row is None else feature_of(row)))
 
     def _show_target(self, feature: int) -> None:
-        """Show in the trays the effect of dropping a feature; 0 once no feature is dragged."""
+        """Show in the trays the effect of dropping a feature.
+
+        The id is 0 once no feature is dragged.
+        """
         text = ""
         if feature in self.features:
             text = tr("{feature} is in the set already.").format(feature=self._id_and_name(feature))
@@ -683,7 +692,10 @@ class SetTrayController(Controller):
         return changes if changes is not None and set(changes.features) == set(self._columns) else None
 
     def _change_of(self, feature: int) -> FeatureChange | None:
-        """Return the changes by a feature, by its id; None while they are not computed, and for id 0."""
+        """Return the changes by a feature, by its id.
+
+        It is None while they are not computed, and for id 0.
+        """
         changes = self._known_changes
         column = self._session.column_of(feature) if feature else None
         return None if changes is None or column is None else FeatureChange.of(changes, column)
@@ -803,7 +815,10 @@ def _carried(data: QMimeData, kind: str) -> int:
 
 
 def _best(errors: Floats) -> list[int]:
-    """Return the columns with the smallest errors, the smallest first; NaN is left out."""
+    """Return the columns with the smallest errors, the smallest first.
+
+    Columns with NaN are left out.
+    """
     order = [int(column) for column in np.argsort(errors, kind="stable")]
     return [column for column in order if not np.isnan(errors[column])][:_MAX_OFFERED]
 

@@ -60,7 +60,10 @@ class SizeRow:
 
 
 def size_rows(best: BestSubset, ids: Sequence[int]) -> list[SizeRow]:
-    """Return a row for each size of which a set is known; ``ids`` are those of the data's columns."""
+    """Return a row for each size of which a set is known.
+
+    ``ids`` are those of the data's columns.
+    """
     return [
         SizeRow(
             size=subset.size,

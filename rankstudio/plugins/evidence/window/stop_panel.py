@@ -193,7 +193,10 @@ class StopPanel(Panel):
         self.p_plot.set_axes(replace(self.p_plot.axes, title=title))
 
     def _selected_at(self, _: int, step: int) -> int:
-        """Return the id of the feature that a step selects; 0 for steps beyond the selection."""
+        """Return the id of the feature that a step selects.
+
+        It is 0 for steps beyond the selection.
+        """
         return self._path_ids[step - 1] if 0 < step <= len(self._path_ids) else 0
 
     def _show_view(self) -> None:
@@ -211,7 +214,10 @@ class StopPanel(Panel):
 
 
 def optimism_sentence(evidence: SelectionEvidence) -> str:
-    """Return the sentence on the share of the gain that is lost with repeated selection; "" if unknown."""
+    """Return the sentence on the share of the gain that is lost with repeated selection.
+
+    It is "" if unknown.
+    """
     repeated = evidence.repeated
     if repeated is None or repeated.repeated.shape[0] < evidence.n_queries:
         return ""

@@ -44,7 +44,10 @@ _BETWEEN = 14.0  # pixels between entries of the legend
 
 
 class AlonePanel(Panel):
-    """A plot of how each feature ranks alone on each part; the user sorts it by measure or by id."""
+    """A plot of how each feature ranks alone on each part.
+
+    The user sorts it by measure or by id.
+    """
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, tr("Single features"), name="alone-panel")
@@ -56,7 +59,10 @@ class AlonePanel(Panel):
         self.clear()
 
     def show_features(self, features_alone: FeaturesAlone, ids: Ints, names: Sequence[str]) -> None:
-        """Show how features rank alone; ``ids`` and ``names`` are those of all columns of the data."""
+        """Show how features rank alone.
+
+        ``ids`` and ``names`` are those of all columns of the data.
+        """
         columns = features_alone.columns
         self.plot.set_features(features_alone, ids[columns], [names[column] for column in columns.tolist()])
         self.mark((), None)
@@ -72,7 +78,10 @@ class AlonePanel(Panel):
         self.set_caption(tr("filled: in the model") if 0 < len(selected) < n_shown else "")
 
     def show_share(self, share: float | None) -> None:
-        """Show in the caption the share of features that are measured so far; None clears the caption."""
+        """Show in the caption the share of features that are measured so far.
+
+        None clears the caption.
+        """
         self.set_caption(tr("{share} measured").format(share=percentage(share)) if share is not None else "")
 
     def clear(self, reason: str = _NO_DOCUMENTS) -> None:
@@ -242,7 +251,10 @@ class AlonePlot(Plot):
         self._arrange()
 
     def mark(self, selected: Sequence[int], feature: int | None) -> None:
-        """Fill the dots of a model's features, and mark the inspected feature; both are given by position."""
+        """Fill the dots of a model's features, and mark the inspected feature.
+
+        Both are given by position.
+        """
         self._selected = np.zeros(self._order.size, dtype=np.bool_)
         self._selected[[column for column in selected if column < self._order.size]] = True
         self._feature = feature
@@ -355,7 +367,10 @@ class AlonePlot(Plot):
         return np.arange(1.0, self._order.size + 1)
 
     def _index_of(self, column: int | None) -> int | None:
-        """Return the index of a feature in the shown order; None if it is not shown."""
+        """Return the index of a feature in the shown order.
+
+        It is None if it is not shown.
+        """
         indices = np.flatnonzero(self._order == column) if column is not None else self._order[:0]
         return int(indices[0]) if indices.size else None
 
@@ -405,7 +420,16 @@ class AlonePlot(Plot):
         for i, (name, wide) in enumerate(entries):
             box = QRectF(x, 0, wide, 18)
             look = palettes.category(colors, i)
-            draw_entry(painter, box, look, name, colors.q("text"), swatch=8, gap=4, marker=_RADIUS)
+            draw_entry(
+                painter,
+                box,
+                look,
+                name,
+                colors.q("text"),
+                swatch=8,
+                gap=4,
+                marker=_RADIUS,
+            )
             x += wide
 
     def _arrange(self) -> None:
@@ -427,7 +451,9 @@ class AlonePlot(Plot):
         train = self.shown.parts["train"]
         sentences = [
             tr("best single feature: {names}, {measure} {train:.4f} on train").format(
-                names=self._names[best], measure=self.shown.measure, train=train[best]
+                names=self._names[best],
+                measure=self.shown.measure,
+                train=train[best],
             )
         ]
         column = self._feature

@@ -176,7 +176,9 @@ class CandidateMapPlot(HeatMapPlot):
         row_from_below, column = cell
         row = self._flipped(row_from_below)
         location = tr("{labels} at {names} {numbers}").format(
-            labels=self._labels[row], names=self._names[1], numbers=self.shown.numbers[column]
+            labels=self._labels[row],
+            names=self._names[1],
+            numbers=self.shown.numbers[column],
         )
         value = float(self.shown.scores[row, column])
         share = float(self.shown.shares[row, column])
@@ -224,7 +226,12 @@ class CandidateMapPlot(HeatMapPlot):
             values=tuple(floats(row) for row in values),
             row_title="",
             column_title=self._names[1],
-            color=FigureAxis(title, whole=ranked, low=float(ranked), high=max(greatest, 1.0)),
+            color=FigureAxis(
+                title,
+                whole=ranked,
+                low=float(ranked),
+                high=max(greatest, 1.0),
+            ),
             decimals=0 if ranked else 2,
             written=ranked,
             first_dark=ranked,
@@ -245,7 +252,10 @@ class CandidateMapPlot(HeatMapPlot):
         return ["feature", *(f"{self._names[1]} {n}" for n in self._whole_map.numbers)], rows
 
     def click(self, point: QPointF) -> None:
-        """Pick the cell under the mouse; a click on a feature's name picks the cell in the marked column."""
+        """Pick the cell under the mouse.
+
+        A click on a feature's name picks the cell in the marked column.
+        """
         frame = self.frame()
         cell = self.hit_test(QPointF(max(point.x(), frame.area.left()), point.y()))
         if cell is not None and self.shown is not None:
@@ -386,7 +396,9 @@ class CandidateMapPlot(HeatMapPlot):
         if visible is None or self._score is None:
             return ""
         title = tr("{title}: {n_features} candidates at {n_steps} steps").format(
-            title=tr(self._score.title), n_features=visible.n_features, n_steps=visible.n_steps
+            title=tr(self._score.title),
+            n_features=visible.n_features,
+            n_steps=visible.n_steps,
         )
         if self._marked_row is None or self._marked_column is None:
             return title

@@ -130,7 +130,10 @@ class FeaturesController(PageController):
             self._profile_demand.update()
 
     def _key(self) -> Key | None:
-        """Return everything that the profile of the inspected feature depends on; None without a feature."""
+        """Return everything that the profile of the inspected feature depends on.
+
+        It is None without a feature.
+        """
         fold = self._fold()
         session = self._session
         if fold is None or self._feature is None:
@@ -169,7 +172,10 @@ class FeaturesController(PageController):
         return (self._session.watched or dataset.folds[0]) if dataset is not None else None
 
     def show_at(self, feature: int, size: int | None) -> None:
-        """Inspect a feature at once, and the model of a size; without a size (None) the model stays."""
+        """Inspect a feature at once, and the model of a size.
+
+        Without a size (None), the model stays.
+        """
         if size is not None:
             self._inspect_size(size)
         for panel in self._path_panels:
@@ -314,7 +320,10 @@ class FeaturesController(PageController):
 
     @Slot()
     def _release_for_inspection(self) -> None:
-        """Move the mark to the inspected model; the mark stays when an inspection ends, as by a pin."""
+        """Move the mark to the inspected model.
+
+        The mark stays when an inspection ends, as by a pin.
+        """
         if self._session.inspection is not None:
             self._release()
 

@@ -263,7 +263,12 @@ _COLUMNS = (
         bold=attrgetter("is_choice"),
     ),
     Column(
-        "feature_id", tr("id"), "right", tooltip=tr("Id in the data files, from 1"), width=46, tone="muted"
+        "feature_id",
+        tr("id"),
+        "right",
+        tooltip=tr("Id in the data files, from 1"),
+        width=46,
+        tone="muted",
     ),
     Column(
         "name",
@@ -344,7 +349,15 @@ def columns(measure: str, with_margin: bool = False, digits: int = 2) -> tuple[C
     """
     width = 62 if len(measure) < 6 else 82
     tooltip = tr("Validation {measure} after it was selected").format(measure=measure)
-    after = Column("after", measure, "right", ".4f", tooltip=tooltip, width=width, tone=_row_tone)
+    after = Column(
+        "after",
+        measure,
+        "right",
+        ".4f",
+        tooltip=tooltip,
+        width=width,
+        tone=_row_tone,
+    )
     number_width = digits * _DIGIT_WIDTH + 2 * PAD + 2
     # The first two columns are the rank and the id.
     numbers = (replace(column, width=max(column.width, number_width)) for column in _COLUMNS[:2])
@@ -717,7 +730,10 @@ def _measures_text(measures: Mapping[str, float]) -> str:
 
 
 def _path_caption(path: PathResult, position: int, measure: str) -> str:
-    """Return size and measure of the shown model: "k = 8 of 46 · MAP 0.4559"; given scores have no size."""
+    """Return size and measure of the shown model: "k = 8 of 46 · MAP 0.4559".
+
+    Given scores have no size.
+    """
     value = float(path.validation[measure][position]) if measure in path.validation else nan
     measure_text = "" if isnan(value) else f"{measure} {value:.4f}"
     if not path.steps[position].learned:
@@ -725,6 +741,8 @@ def _path_caption(path: PathResult, position: int, measure: str) -> str:
     has_rounds = path.step_kind is StepKind.ROUNDS
     template = tr("k = {sizes} · round {x_values}") if has_rounds else tr("k = {sizes} of {most}")
     size_text = template.format(
-        sizes=int(path.sizes[position]), x_values=int(path.x_values[position]), most=int(path.sizes.max())
+        sizes=int(path.sizes[position]),
+        x_values=int(path.x_values[position]),
+        most=int(path.sizes.max()),
     )
     return " · ".join(filter(None, (size_text, measure_text)))

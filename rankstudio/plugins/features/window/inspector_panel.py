@@ -347,7 +347,10 @@ def _correlation_rows(profile: FeatureProfile) -> list[tuple[str, ...]]:
 
 
 def _similarity_cells(correlation: SelectedCorrelation) -> tuple[str, ...]:
-    """Return the cell with the similarity by which the method penalises a pair; () if it uses none."""
+    """Return the cell with the similarity by which the method penalises a pair.
+
+    It is () if it uses none.
+    """
     return () if isnan(correlation.similarity) else (f"{correlation.similarity:.2f}",)
 
 

@@ -53,7 +53,10 @@ class Deviations:
 
     @property
     def bias(self) -> Floats:
-        """Mean deviation of each estimator, shape (E,); NaN for an estimator without a value."""
+        """Mean deviation of each estimator, shape (E,).
+
+        It is NaN for an estimator without a value.
+        """
         return _defined_means(self.conditional)
 
     @property
@@ -75,7 +78,10 @@ class Deviations:
 
 
 def _defined_means(values: Floats) -> Floats:
-    """Return the mean of each column over its values that are not NaN; NaN for a column without one."""
+    """Return the mean of each column over its values that are not NaN.
+
+    It is NaN for a column without one.
+    """
     is_defined = ~np.isnan(values)
     with np.errstate(invalid="ignore"):
         mean: Floats = np.where(is_defined, values, 0.0).sum(axis=0) / is_defined.sum(axis=0)
@@ -193,7 +199,10 @@ def bin_edges(values: Floats, sd: Floats) -> Floats:
 
 
 def binned_shares(values: Floats, edges: Floats) -> Floats:
-    """Return the share of each column's values in each bin, shape (E, B); lower edges belong to their bin."""
+    """Return the share of each column's values in each bin, shape (E, B).
+
+    Lower edges belong to their bin.
+    """
     shares = np.zeros((values.shape[1], edges.size - 1))
     for column, share in zip(values.T, shares, strict=True):
         finite = column[np.isfinite(column)]

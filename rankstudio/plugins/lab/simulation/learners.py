@@ -228,7 +228,10 @@ class BasisRankRLS:
 
     @classmethod
     def of(cls, kernel: str, gamma: float, per_query: int, regularization: float) -> BasisRankRLS:
-        """Return the learner with checked parameters; ParameterError if one is out of range."""
+        """Return the learner with checked parameters.
+
+        A parameter out of range raises ParameterError.
+        """
         method = KernelRankRLS(kernel, gamma=gamma, regularization=regularization)
         count = between("per_query", per_query, 1, _MAX_PER_QUERY)
         return cls(kernel_of(method), count, method.checked("regularization"))
@@ -249,7 +252,13 @@ class BasisRankRLS:
         features = np.ascontiguousarray(solve_lower(factor, self.kernel.matrix(vectors, data.X)).T)
         mapped = QueryData(features, data.y, data.ptr)
         weights = mapped.statistics.weights(tuple(range(chosen.size)), self.regularization)
-        dual = solve_triangular(factor, weights, lower=True, trans="T", check_finite=False)
+        dual = solve_triangular(
+            factor,
+            weights,
+            lower=True,
+            trans="T",
+            check_finite=False,
+        )
         return lambda X: self.kernel.matrix(np.ascontiguousarray(X), vectors) @ dual
 
     def fixed(self, data: QueryData) -> BasisRankRLS:

@@ -150,7 +150,12 @@ SELECTION: tuple[Parameter, ...] = (
         option="--features",
         only_with=_WITHOUT_KERNEL,
     ),
-    replace(GAMMA, kind=Kind.NUMBER, default=2.0**-6, help=GAMMA.help.removesuffix(" Every value is tried.")),
+    replace(
+        GAMMA,
+        kind=Kind.NUMBER,
+        default=2.0**-6,
+        help=GAMMA.help.removesuffix(" Every value is tried."),
+    ),
     Parameter(
         name="per_query",
         label="basis",
@@ -173,7 +178,12 @@ SELECTION: tuple[Parameter, ...] = (
         default="MAP",
         help="The measure that is estimated; its true value is measured on all other queries.",
     ),
-    replace(_REPETITIONS, default=100, high=10_000_000, help="Number of draws of training queries."),
+    replace(
+        _REPETITIONS,
+        default=100,
+        high=10_000_000,
+        help="Number of draws of training queries.",
+    ),
     _SEED,
 )
 """Parameters of `simulate_selection`, by the names of its arguments."""
@@ -218,7 +228,16 @@ VARIED: Mapping[str, Mapping[str, Parameter]] = {
 """Parameters for the values of each quantity that can be varied, by simulation and argument."""
 
 EACH: Mapping[str, Parameter] = {
-    kind: Parameter("each", "per value", Kind.INTEGER, usual, text, low=1, high=high, option="--of-each")
+    kind: Parameter(
+        "each",
+        "per value",
+        Kind.INTEGER,
+        usual,
+        text,
+        low=1,
+        high=high,
+        option="--of-each",
+    )
     for kind, usual, high, text in (
         ("auc", 1000, 100_000_000, "Number of training sets drawn for each of these values."),
         ("selection", 20, 10_000_000, "Number of draws of training queries for each of these values."),

@@ -32,7 +32,10 @@ from rankstudio.plugins.lab.simulation.parameters import EACH, PARAMETERS, VARIE
 
 
 def without_test(dataset: FoldedDataset) -> FoldedDataset:
-    """Return a dataset with a single fold without its test part; one with several folds is unchanged."""
+    """Return a dataset with a single fold without its test part.
+
+    One with several folds is unchanged.
+    """
     first, *rest = dataset.folds
     return dataset if rest else replace(dataset, folds=(replace(first, test=None),))
 

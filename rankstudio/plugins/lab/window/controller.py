@@ -164,7 +164,10 @@ def _progress_text(progress: SimulationProgress) -> str:
     summary = progress.found
     varied = progress.varied
     if varied is None:
-        return tr("{done:,} of {asked:,} repetitions").format(done=summary.done, asked=summary.asked)
+        return tr("{done:,} of {asked:,} repetitions").format(
+            done=summary.done,
+            asked=summary.asked,
+        )
     last = varied.summaries[-1]
     quantity = varied.quantity
     return tr("{quantity} = {value}: {done:,} of {asked:,}").format(
@@ -179,7 +182,9 @@ def _varied_caption(varied: VariedDeviations | None) -> str:
     if varied is None:
         return ""
     return tr("{n} of {of} values of {quantity}, bands of 2 standard errors").format(
-        n=len(varied.values), of=len(varied.asked), quantity=QUANTITIES[varied.quantity]
+        n=len(varied.values),
+        of=len(varied.asked),
+        quantity=QUANTITIES[varied.quantity],
     )
 
 

@@ -82,8 +82,20 @@ class DeviationRow:
 
 
 _COLUMNS = (
-    Column("dot", "", kind="dot", value=lambda row: Dot(row.category), width=30),
-    Column("label", tr("estimator"), stretch=True, hint=lambda row: row.about, format=short_of),
+    Column(
+        "dot",
+        "",
+        kind="dot",
+        value=lambda row: Dot(row.category),
+        width=30,
+    ),
+    Column(
+        "label",
+        tr("estimator"),
+        stretch=True,
+        hint=lambda row: row.about,
+        format=short_of,
+    ),
     Column(
         "bias",
         tr("mean"),
@@ -158,7 +170,13 @@ class DeviationsPanel(Panel):
         *,
         paired: bool = False,
     ) -> None:
-        super().__init__(theme, tr("Deviations"), padding=0, name=name, keeps_title=True)
+        super().__init__(
+            theme,
+            tr("Deviations"),
+            padding=0,
+            name=name,
+            keeps_title=True,
+        )
         self.texts = texts
         self._paired = paired
         self.plot = named(DeviationsPlot(theme, x_label), f"{name}-plot", tr("Deviations of the estimators"))
@@ -336,7 +354,10 @@ class DeviationsPlot(Plot):
         )
 
     def hit_test(self, point: QPointF) -> int | None:
-        """Return the number of the row at a pixel; None outside the rows."""
+        """Return the number of the row at a pixel.
+
+        It is None outside the rows.
+        """
         frame = self.frame()
         is_inside = frame.area.top() <= point.y() < frame.area.bottom()
         if self.is_empty() or not is_inside:

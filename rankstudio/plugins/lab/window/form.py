@@ -31,7 +31,10 @@ _STATE_TEXTS = {
 
 
 class SingleField(LineField):
-    """A field for a single number; the fields of methods take several."""
+    """A field for a single number.
+
+    The fields of methods take several.
+    """
 
     def check(self, raw: Any) -> Any:
         """Return the number; ParameterError if there are several."""
@@ -97,7 +100,10 @@ class LabForm(Panel):
         self.show_state(SimulationState.NEW, 0.0, "")
 
     def field(self, name: str) -> Field:
-        """Return a field by the name of its parameter; "values" is the field of the varied quantity."""
+        """Return a field by the name of its parameter.
+
+        "values" is the field of the varied quantity.
+        """
         if name == "values":
             return self._value_lists[str(self.quantity.value())]
         return self._repetitions if name == self._repetitions.parameter.name else self._fields[name]
@@ -148,7 +154,12 @@ class LabForm(Panel):
             self.status.setText(status)
 
     def _button(self, icon: str, text: str) -> QPushButton:
-        button = named(QPushButton(), f"{self.objectName()}-{icon}", accessible_name=text, tip=text)
+        button = named(
+            QPushButton(),
+            f"{self.objectName()}-{icon}",
+            accessible_name=text,
+            tip=text,
+        )
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         set_icon(button, self._theme, icon)
         return button
@@ -156,14 +167,26 @@ class LabForm(Panel):
     def _lay_out(self) -> None:
         """Lay out the fields in a scroll area, the buttons and the progress, in their tab order."""
         page = named(QWidget(), role="page")
-        column = fill(QVBoxLayout(page), *self._fields.values(), margins=(12, 12, 12, 8), spacing=6)
+        column = fill(
+            QVBoxLayout(page),
+            *self._fields.values(),
+            margins=(12, 12, 12, 8),
+            spacing=6,
+        )
         heading = named(ElidedLabel(tr("then varied over")), role="caption")
         fill(column, heading, self.quantity, *self._value_lists.values(), self._repetitions)
         column.addStretch(1)
         self._scroll = named(ColumnArea(), f"{self.objectName()}-scroll")
         self._scroll.setWidget(page)
         buttons = fill(QHBoxLayout(), (self.start, 1), self.pause, self.stop, spacing=8)
-        foot = fill(QVBoxLayout(), buttons, self.progress, self.status, margins=(12, 4, 12, 10), spacing=8)
+        foot = fill(
+            QVBoxLayout(),
+            buttons,
+            self.progress,
+            self.status,
+            margins=(12, 4, 12, 10),
+            spacing=8,
+        )
         fill(self.body, (self._scroll, 1), foot, spacing=0)
         self._align()
         order = [*self._fields.values(), self.quantity, *self._value_lists.values(), self._repetitions]

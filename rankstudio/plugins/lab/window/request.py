@@ -90,5 +90,10 @@ class SimulationRequest:
         versions = {"RankStudio": rankstudio.__version__}
         return {
             ".sh": simulation_as_command(finished, self.plan, test=self.test) + "\n",
-            ".py": simulation_as_python(finished, self.plan, test=self.test, computed_with=versions),
+            ".py": simulation_as_python(
+                finished,
+                self.plan,
+                test=self.test,
+                computed_with=versions,
+            ),
         }

@@ -46,7 +46,10 @@ _MARKER_HELP = tr("Marker: mean. Bar: one standard deviation on either side.")
 
 
 def bias_text(bias: float) -> str:
-    """Return the text of a mean deviation: "−0.06", "+0.007"; "0" if it is smaller than 0.005."""
+    """Return the text of a mean deviation: "−0.06", "+0.007".
+
+    It is "0" if the deviation is smaller than 0.005.
+    """
     if abs(bias) < _MIN_BIAS:
         return "0"
     return signed(bias, 2 if abs(bias) >= 0.01 else 3)
@@ -72,7 +75,10 @@ def deviations_sentence(summary: DeviationSummary, texts: Mapping[str, Estimator
         else:
             reason = text.high
             template = tr("{label} is {size} too high on average.")
-        sentence = template.format(label=_capitalized(text.label), size=bias_text(abs(bias)).lstrip("+"))
+        sentence = template.format(
+            label=_capitalized(text.label),
+            size=bias_text(abs(bias)).lstrip("+"),
+        )
     return " ".join(filter(None, (sentence, reason, scatter_sentence(summary, texts))))
 
 
@@ -134,7 +140,10 @@ def variation_sentence(varied: VariedDeviations, texts: Mapping[str, EstimatorTe
         )
         for index in indices
     ]
-    return tr("Mean deviation of {label}: {values}.").format(label=label, values=", ".join(phrases))
+    return tr("Mean deviation of {label}: {values}.").format(
+        label=label,
+        values=", ".join(phrases),
+    )
 
 
 def value_text(quantity: str, value: float) -> str:

@@ -63,7 +63,11 @@ class VariationPanel(Panel):
         self, theme: Theme, name: str, texts: Mapping[str, EstimatorText], *, paired: bool = False
     ) -> None:
         super().__init__(
-            theme, tr("Effect of a parameter"), padding=0, name=f"{name}-variation", keeps_title=True
+            theme,
+            tr("Effect of a parameter"),
+            padding=0,
+            name=f"{name}-variation",
+            keeps_title=True,
         )
         self.texts = texts
         self._paired = paired
@@ -76,7 +80,13 @@ class VariationPanel(Panel):
         self.sentence = named(WrappedLabel(keeps=False), f"{name}-variation-sentence")
         self.sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.sentence.setAlignment(Qt.AlignmentFlag.AlignTop)
-        plots = fill(QHBoxLayout(), (self.bias, 1), (self.sd, 1), margins=(12, 8, 8, 4), spacing=16)
+        plots = fill(
+            QHBoxLayout(),
+            (self.bias, 1),
+            (self.sd, 1),
+            margins=(12, 8, 8, 4),
+            spacing=16,
+        )
         below = fill(QVBoxLayout(), self.sentence, margins=(12, 4, 12, 8))
         fill(self.body, fill(QVBoxLayout(), (plots, 1), below, spacing=0), spacing=0)
 

@@ -78,7 +78,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="study file that stores completed units, so that an interrupted run can be resumed",
     )
     parser.add_argument("--json", action="store_true", help="print tables, cells and notes as JSON")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="write to a file; - prints it")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="FILE",
+        help="write to a file; - prints it",
+    )
     parser.add_argument(
         "--figures",
         type=Path,
@@ -144,7 +149,10 @@ def run(args: argparse.Namespace) -> int:
 def _run_plans(
     args: argparse.Namespace, plans: Mapping[str, Plan], dataset: FoldedDataset
 ) -> dict[str, RunResult] | None:
-    """Run the plans, and return the results by name; None if the user stops."""
+    """Run the plans, and return the results by name.
+
+    They are None if the user stops.
+    """
     results: dict[str, RunResult] = {}
     grouped: dict[int, Any] = {}
     progress = Whole(len(plans))

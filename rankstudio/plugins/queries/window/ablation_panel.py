@@ -226,7 +226,10 @@ class AblationPanel(Panel):
     def _paint(
         self, painter: QPainter, room: QRect, colors: Colors, row: AblationRow, *, sign: float
     ) -> QRect:
-        """Draw the fall as a bar with its interval, if there is room; the number follows."""
+        """Draw the fall as a bar with its interval, if there is room.
+
+        The number follows.
+        """
         bar = room.adjusted(0, 0, -_NUMBER_WIDTH, 0)
         if bar.width() > _MIN_BAR_WIDTH and not isnan(row.fall):
             paint_difference(painter, bar, colors, row.fall, self._largest_end, better=row.fall * sign > 0)
@@ -235,7 +238,10 @@ class AblationPanel(Panel):
 
 
 def largest_end(rows: Sequence[AblationRow]) -> float:
-    """Return the largest absolute end of the intervals; 0 without any."""
+    """Return the largest absolute end of the intervals.
+
+    It is 0 without any.
+    """
     ends = (abs(end) for row in rows for end in (row.found.low, row.found.high))
     return max((end for end in ends if not isnan(end)), default=0.0)
 
@@ -266,7 +272,11 @@ class AblationFeeder(QObject):
         self._n_unchanged = 0
         self._is_begun = False
         self._demand = OnDemand(
-            parent=self, worker=worker, key=self._key, compute=self._compute, failed=self._fail
+            parent=self,
+            worker=worker,
+            key=self._key,
+            compute=self._compute,
+            failed=self._fail,
         )
         panel.button.clicked.connect(self._begin_training)
 

@@ -94,7 +94,10 @@ class QueryPlot(Plot):
         self.add_layer(partial(draw_outline, self), 3.0)
 
     def set_comparison(self, comparison: QueryComparison | None) -> None:
-        """Show the queries of a comparison; None shows an empty plot."""
+        """Show the queries of a comparison.
+
+        None shows an empty plot.
+        """
         self.comparison = comparison
         self.chosen = None
         self.under_mouse = None
@@ -127,7 +130,10 @@ class QueryPlot(Plot):
 
     @property
     def points(self) -> tuple[Floats, Floats]:
-        """X and y values of the queries in the present kind of plot; NaN for a query without a value."""
+        """X and y values of the queries in the present kind of plot.
+
+        They are NaN for a query without a value.
+        """
         comparison = self.comparison
         if comparison is None:
             return np.zeros(0), np.zeros(0)
@@ -141,7 +147,10 @@ class QueryPlot(Plot):
     # Plot
 
     def spans(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Return the ranges of x and y, which are equal for the scatter plot; otherwise y includes zero."""
+        """Return the ranges of x and y, which are equal for the scatter plot.
+
+        Otherwise, y includes zero.
+        """
         xs, ys = (values[self._known] for values in self.points)
         if self.mode == SCATTER:
             low = min(xs.min(), ys.min(), 0.0)
@@ -199,7 +208,10 @@ class QueryPlot(Plot):
         return [*lines, Line(text)] if n_others else lines
 
     def hit_test(self, point: QPointF) -> int | None:
-        """Return the position of the query nearest to a pixel; None if no query is near."""
+        """Return the position of the query nearest to a pixel.
+
+        It is None if no query is near.
+        """
         if self.is_empty() or self.comparison is None:
             return None
         xs, ys = self.points
@@ -229,7 +241,10 @@ class QueryPlot(Plot):
         self.picked.emit(positions[next_index % len(positions)])
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Move from query to query by the arrow keys, in the comparison's order; with Shift select them."""
+        """Move from query to query by the arrow keys, in the comparison's order.
+
+        With Shift, they also select the queries.
+        """
         if event.key() == Qt.Key.Key_Escape and self._has_selection:
             self._cancel_selection()
             event.accept()
@@ -295,13 +310,19 @@ class QueryPlot(Plot):
         return self.outline is not None or not bool(self.kept.all())
 
     def _is_wide(self, room: QRectF) -> bool:
-        """Return whether an outline is large enough for a drag; a smaller one is from an unsteady click."""
+        """Return whether an outline is large enough for a drag.
+
+        A smaller one is from an unsteady click.
+        """
         if room.width() >= _MIN_DRAG_DISTANCE:
             return True
         return self.mode == SCATTER and room.height() >= _MIN_DRAG_DISTANCE
 
     def _cancel_selection(self) -> None:
-        """Cancel the drag; without a drag, select all queries again."""
+        """Cancel the drag.
+
+        Without a drag, select all queries again.
+        """
         if self.outline is None:
             self.brushed.emit(())
         self.outline = None
@@ -470,11 +491,11 @@ def draw_mark(plot: QueryPlot, painter: QPainter, frame: Frame, colors: Colors) 
     painter.drawEllipse(center, _RING_RADIUS, _RING_RADIUS)
     text = tr("query {query_id}").format(query_id=plot.comparison.queries[plot.chosen].query_id)
     width = QFontMetricsF(font(SMALL)).horizontalAdvance(text) + 8
-    left = center.x() + _RING_RADIUS + 4
-    if left + width > frame.area.right():
-        left = center.x() - _RING_RADIUS - 4 - width
+    box_x = center.x() + _RING_RADIUS + 4
+    if box_x + width > frame.area.right():
+        box_x = center.x() - _RING_RADIUS - 4 - width
     top = min(max(center.y() - 9, frame.area.top()), frame.area.bottom() - 18)
-    box = QRectF(left, top, width, 18)
+    box = QRectF(box_x, top, width, 18)
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(colors.q("panel", 0.85))
     painter.drawRoundedRect(box, 4, 4)

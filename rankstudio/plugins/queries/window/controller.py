@@ -252,7 +252,10 @@ class QueriesController(PageController):
         )
 
     def _greedy(self, fold: int) -> dict[str, Any]:
-        """Return parameters of greedy RankRLS; λ and loss are those of A if A is greedy RankRLS."""
+        """Return parameters of greedy RankRLS.
+
+        If A is greedy RankRLS, λ and loss are those of A.
+        """
         a, _ = self._runs_compared()
         chosen = self._models(a).get(fold) if a is not None else None
         parameters_of_a: dict[str, Any] = {}
@@ -338,7 +341,10 @@ class QueriesController(PageController):
         return (id(session.dataset), session.has_documents, runs, *request)
 
     def _why_nothing(self, a: RunRecord | None) -> str:
-        """Return the reason why there is nothing to compare; "" if there is something."""
+        """Return the reason why there is nothing to compare.
+
+        It is "" if there is something.
+        """
         if a is None:
             return self._absence.any_run(_NO_RUN_TEXT)
         if not self._session.has_documents:
@@ -346,12 +352,18 @@ class QueriesController(PageController):
         return "" if self._models(a) else NOT_WHOLE
 
     def _models(self, record: RunRecord) -> ChosenModels:
-        """Return the models of a run; for the shown run, the models that the user has chosen."""
+        """Return the models of a run.
+
+        Those of the shown run are the models that the user has chosen.
+        """
         choice = self._session.choice if record is self._runs.shown else None
         return chosen_models(record, self._measured.view(record), choice)
 
     def _request(self, a: RunRecord, b: RunRecord | None) -> QueryRequest | None:
-        """Return the request to compare A and B on shared folds and the chosen part; None without data."""
+        """Return the request to compare A and B on shared folds and the chosen part.
+
+        It is None without data.
+        """
         session = self._session
         dataset = self._session.dataset
         if dataset is None:
@@ -401,7 +413,10 @@ class QueriesController(PageController):
 
     @Slot(int)
     def _on_picked(self, position: int) -> None:
-        """Show a query that the user picked; it is shown again when other models are compared."""
+        """Show a query that the user picked.
+
+        It is shown again when other models are compared.
+        """
         if self._shown is not None:
             query = self.queries[position]
             self._wanted_query = query.fold, query.position

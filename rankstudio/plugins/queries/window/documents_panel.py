@@ -175,7 +175,14 @@ class DocumentsPanel(Panel):
             return lambda row: getattr(row.document, name)
 
         return (
-            Column("rank_a", "A", "right", value=of("rank_a"), tooltip=tr("Rank by A"), width=40),
+            Column(
+                "rank_a",
+                "A",
+                "right",
+                value=of("rank_a"),
+                tooltip=tr("Rank by A"),
+                width=40,
+            ),
             Column(
                 "label",
                 tr("label"),
@@ -186,7 +193,11 @@ class DocumentsPanel(Panel):
                 paint=_paint_label,
             ),
             Column(
-                "name", tr("document"), value=of("name"), hint=lambda row: row.document.comment, width=168
+                "name",
+                tr("document"),
+                value=of("name"),
+                hint=lambda row: row.document.comment,
+                width=168,
             ),
             Column(
                 "rank_b",
@@ -224,7 +235,10 @@ class DocumentsPanel(Panel):
         return f"{value:.{self._decimals}f}".replace("-", MINUS)
 
     def _paint_parts(self, painter: QPainter, room: QRect, colors: Colors, row: DocumentRow) -> None:
-        """Draw the parts of a bar one after the other; the bar of the largest sum is as long as the room."""
+        """Draw the parts of a bar one after the other.
+
+        The bar of the largest sum is as long as the room.
+        """
         if not self._largest_sum:
             return
         x = float(room.left())
@@ -278,7 +292,10 @@ def _paint_label(painter: QPainter, room: QRect, colors: Colors, row: DocumentRo
 
 
 def _paint_move(painter: QPainter, room: QRect, colors: Colors, row: DocumentRow) -> None:
-    """Draw the rank in B and an arrow, upwards if it is higher than in A; a dot for equal ranks."""
+    """Draw the rank in B and an arrow, upwards if it is higher than in A.
+
+    Equal ranks get a dot.
+    """
     moved = row.moved
     name = "ok" if row.good else "error"
     color = colors.q(name if moved else "muted")
@@ -309,7 +326,14 @@ def _auc_sentence(row: ComparedQuery, ranked_query: RankedQuery) -> str:
         "AUC of A {a:.3f} ({a_low:.2f} to {a_high:.2f}), of B {b:.3f} ({b_low:.2f} to {b_high:.2f}; "
         "95\xa0% intervals)"
     )
-    return text.format(a=row.a, b=row.b, a_low=a_low, a_high=a_high, b_low=b_low, b_high=b_high)
+    return text.format(
+        a=row.a,
+        b=row.b,
+        a_low=a_low,
+        a_high=a_high,
+        b_low=b_low,
+        b_high=b_high,
+    )
 
 
 def _feature_color(colors: Colors, position: int) -> QColor:
@@ -332,7 +356,10 @@ class FeatureLegend(Legend):
         super().__init__(theme, "feature-legend", tr("Features that contribute to the score"))
 
     def set_names(self, title: str, names: Sequence[str], about: str = "") -> None:
-        """Show features in the order of their colors; ``about`` is the first line of the tooltip."""
+        """Show features in the order of their colors.
+
+        ``about`` is the first line of the tooltip.
+        """
         self._show(title, names, about)
 
     def color(self, colors: Colors, position: int) -> QColor:
@@ -340,5 +367,8 @@ class FeatureLegend(Legend):
         return _feature_color(colors, position)
 
     def most(self, room: float) -> float:
-        """Return a width at which long names share a line; the tooltip has the whole names."""
+        """Return a width at which long names share a line.
+
+        The tooltip has the whole names.
+        """
         return max(_MIN_NAME_WIDTH, room / _NAMES_PER_LINE - BETWEEN)

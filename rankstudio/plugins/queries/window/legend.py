@@ -50,7 +50,10 @@ class Legend(QWidget):
         return self._names
 
     def _show(self, title: str, names: Sequence[str], about: str = "") -> None:
-        """Show a title and names; ``about`` is the first line of the tooltip, by default the title."""
+        """Show a title and names.
+
+        ``about`` is the first line of the tooltip, by default the title.
+        """
         self._title = title
         self._names = tuple(names)
         self.setAccessibleDescription("; ".join(names))
@@ -138,7 +141,10 @@ class Legend(QWidget):
         return [QRectF(self.pad + x, row * line, box_width, line) for (x, row), box_width in places]
 
     def _texts(self) -> tuple[str, ...]:
-        """Return the title, if there is one, and the names; () without names."""
+        """Return the title, if there is one, and the names.
+
+        The result is () without names.
+        """
         if not self._names:
             return ()
         return (self._title, *self._names) if self._title else self._names

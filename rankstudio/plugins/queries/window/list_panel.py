@@ -167,7 +167,10 @@ class QueryListPanel(Panel):
         return tuple(q for q, passes in zip(self._comparison.queries, is_listed, strict=True) if passes)
 
     def select(self, position: int) -> None:
-        """Mark a query without a signal; reset all filters if it is not listed."""
+        """Mark a query without a signal.
+
+        Reset all filters if it is not listed.
+        """
         if self._comparison is None:
             return
         if not self._is_listed()[position]:
@@ -197,7 +200,10 @@ class QueryListPanel(Panel):
         return is_listed
 
     def _offer_winners(self, comparison: QueryComparison) -> None:
-        """Offer the filters by the better model, with their numbers of queries; the chosen one stays."""
+        """Offer the filters by the better model, with their numbers of queries.
+
+        The chosen one stays.
+        """
         chosen = self.winner.currentIndex()
         counts = comparison.counts
         options = (
@@ -245,7 +251,14 @@ class QueryListPanel(Panel):
     def _columns(self, *, several_folds: bool) -> tuple[Column, ...]:
         """Return the columns of the table of queries, with the measures of A and B."""
         name = self._comparison.measure if self._comparison else "measure"
-        fold = Column("fold", tr("fold"), "right", tooltip=tr("Fold of the query"), tone="muted", width=46)
+        fold = Column(
+            "fold",
+            tr("fold"),
+            "right",
+            tooltip=tr("Fold of the query"),
+            tone="muted",
+            width=46,
+        )
         per_query = per_query_name(name) if self._comparison else name
         sign = -1.0 if self._comparison and not measure(name).higher_is_better else 1.0
         # Without the column of folds, the ids take its width, so that the other columns do not move.
@@ -285,7 +298,10 @@ class QueryListPanel(Panel):
     def _paint(
         self, painter: QPainter, room: QRect, colors: Colors, row: ComparedQuery, *, sign: float
     ) -> QRect:
-        """Draw the difference as a bar, if it is defined and there is room; the number follows."""
+        """Draw the difference as a bar, if it is defined and there is room.
+
+        The number follows.
+        """
         bar = room.adjusted(0, 0, -_NUMBER_WIDTH, 0)
         value = row.difference
         if bar.width() > 2 * _NUMBER_WIDTH // 3 and not isnan(value):

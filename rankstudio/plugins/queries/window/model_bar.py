@@ -146,7 +146,10 @@ class ModelBar(QWidget):
             box.blockSignals(False)
 
     def set_parts(self, parts: Sequence[tuple[str, str]]) -> None:
-        """Offer parts; the chosen part stays chosen if offered, unless :meth:`forget_part` was called."""
+        """Offer parts.
+
+        The chosen part stays chosen if offered, unless :meth:`forget_part` was called.
+        """
         _offer_options(self.part, parts)
         if parts and self._forgets_part:
             self._forgets_part = False
@@ -188,7 +191,10 @@ class ModelBar(QWidget):
 
 
 def _offer_options(choice: Segmented, options: Sequence[tuple[str, str]]) -> None:
-    """Offer values, keeping the current one; equal values are not set again, to keep the keyboard focus."""
+    """Offer values, keeping the current one.
+
+    Equal values are not set again, to keep the keyboard focus.
+    """
     if choice.options() != list(options):
         current = choice.value()
         choice.set_options(options)
@@ -222,7 +228,10 @@ class EmptyPage(QFrame):
         self.hide()
 
     def show_missing(self, reason: str, page: str) -> None:
-        """Show a reason, and a button to a page unless ``page`` is ""; hide the message for the reason ""."""
+        """Show a reason, and a button to a page unless ``page`` is "".
+
+        Hide the message for the reason "".
+        """
         self._page = page
         self.sentence.setText(reason)
         self.button.setText(_REMEDY_TEXTS.get(page, ""))

@@ -23,7 +23,10 @@ class ModelLegend(Legend):
         super().__init__(theme, "query-legend", tr("Models and their colours"))
 
     def show_models(self, a: str, b: str) -> None:
-        """Show the names of A and B; the legend is hidden if a name is empty."""
+        """Show the names of A and B.
+
+        The legend is hidden if a name is empty.
+        """
         better_in_a = tr("A better: {model}").format(model=a)
         better_in_b = tr("B better: {model}").format(model=b)
         self._show("", (better_in_a, better_in_b) if a and b else ())

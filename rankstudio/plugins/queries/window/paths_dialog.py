@@ -43,18 +43,21 @@ class PathsRow:
 
 
 def paths_rows(paths: QueryPaths, ids: Sequence[int], names: Sequence[str]) -> list[PathsRow]:
-    """Return the rows of two paths; ``ids`` and ``names`` are those of the data's columns."""
-    marked = paths.marked[-1].selected if paths.marked else ()
-    others = paths.others[-1].selected if paths.others else ()
+    """Return the rows of two paths.
+
+    ``ids`` and ``names`` are those of the data's columns.
+    """
+    marked_features = paths.marked[-1].selected if paths.marked else ()
+    other_features = paths.others[-1].selected if paths.others else ()
 
     def feature_text(column: int | None) -> str:
         return "" if column is None else f"{ids[column]} {names[column]}"
 
     rows = []
-    for k in range(1, max(len(marked), len(others)) + 1):
-        shared = set(marked[:k]) & set(others[:k])
-        marked_column = marked[k - 1] if k <= len(marked) else None
-        other_column = others[k - 1] if k <= len(others) else None
+    for k in range(1, max(len(marked_features), len(other_features)) + 1):
+        shared = set(marked_features[:k]) & set(other_features[:k])
+        marked_column = marked_features[k - 1] if k <= len(marked_features) else None
+        other_column = other_features[k - 1] if k <= len(other_features) else None
         row = PathsRow(
             k=k,
             marked=feature_text(marked_column),

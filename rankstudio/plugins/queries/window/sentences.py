@@ -31,7 +31,10 @@ def decimals(values: Sequence[float]) -> int:
 
 
 def comparison_sentence(comparison: QueryComparison) -> str:
-    """Return the sentence on how two models compare over all queries; "" without queries."""
+    """Return the sentence on how two models compare over all queries.
+
+    It is "" without queries.
+    """
     if not comparison.queries:
         return ""
     counts = comparison.counts
@@ -80,7 +83,11 @@ def query_sentence(ranked_query: RankedQuery) -> str:
     if not n_above:
         template = tr("{name} (label {label:g}) has rank {rank_b} in B and rank {rank_a} in A.")
     return template.format(
-        name=moved.name, label=moved.label, rank_b=moved.rank_b, n=n_above, rank_a=moved.rank_a
+        name=moved.name,
+        label=moved.label,
+        rank_b=moved.rank_b,
+        n=n_above,
+        rank_a=moved.rank_a,
     )
 
 
@@ -142,4 +149,9 @@ def pair_sentence(ranked_query: RankedQuery, first: int, second: int) -> str:
 
 def _ranks_in_b_sentence(first: RankedDocument, second: RankedDocument) -> str:
     text = tr("In B, {one} has rank {rank} and {other} has rank {rank_2}.")
-    return text.format(one=first.name, rank=first.rank_b, other=second.name, rank_2=second.rank_b)
+    return text.format(
+        one=first.name,
+        rank=first.rank_b,
+        other=second.name,
+        rank_2=second.rank_b,
+    )
