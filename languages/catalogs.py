@@ -2,10 +2,10 @@
 
 python languages/catalogs.py           template and catalogs say what the source says; what is new is open
 python languages/catalogs.py --check   only tell what is not as it should be
-python languages/catalogs.py --check --release   as before a release: a text without translation fails, too
+python languages/catalogs.py --check --release   also fails for a text without translation
 
-A text without translation is shown in English. It is told and no failure, as not every contributor knows
-every language.
+A text without translation is shown in English. It is printed and no failure, because not every contributor
+knows every language.
 """
 
 from __future__ import annotations

@@ -264,5 +264,5 @@ def _scaled(part: RankingDataset) -> RankingDataset:
     """Return a part whose features are scaled to [0, 1] within each query."""
     X = part.X if isinstance(part.X, SparseRows) else np.array(part.X)
     # Missing values are not filled, and no columns are added.
-    scaled = treated(X, part.query_ptr, part.missing, fills="", n_features=0, normalize=True)
+    scaled = treated(X, part.query_ptr, part.missing, fill_policy="", n_features=0, normalize=True)
     return part.changed(X=scaled)

@@ -105,9 +105,9 @@ class RankBoost(LinearRanker):
     different values, all values are tried as thresholds; otherwise the values at 255 evenly spaced ranks,
     with a :class:`rankstudio.engine.errors.FewerThresholdsWarning`.
 
-    RankLib instead tries, unless it is told otherwise, 10 thresholds for each feature: the largest value, and
-    steps of a tenth of the range below it (its option ``-tc``). ``n_thresholds=10`` gives the same weak
-    rankers, as no document is above the largest value.
+    By default RankLib tries 10 thresholds for each feature: the largest value, and steps of a tenth of the
+    range below it (option ``-tc``). ``n_thresholds=10`` gives the same weak rankers, because no document is
+    above the largest value.
 
     Parameters
     ----------
