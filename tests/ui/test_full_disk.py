@@ -68,7 +68,7 @@ def test_an_export_that_finds_the_disk_full(window: MainWindow, tmp_path: Path, 
         if name.startswith("old"):
             path.write_text("as it was")
         dialog._path.setText(str(path))
-        dialog._confirmed = path
+        dialog._replaceable_path = path
         with files_of_at_most(20):
             dialog.save()
             wait_until(lambda: "Writing" not in dialog.message.text())

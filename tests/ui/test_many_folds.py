@@ -31,21 +31,21 @@ def test_a_fold_for_each_query_is_run_and_looked_at(opened: Opened, tmp_path: Pa
         window.workspace.show_page("data")
         assert len(dataset.folds) > 12
         assert not panel._folds.isVisible()
-        assert panel._many.isVisible()
-        assert panel._many.count() == len(dataset.folds) + 1
+        assert panel._fold_box.isVisible()
+        assert panel._fold_box.count() == len(dataset.folds) + 1
         finish(window)
         record = window.runs.shown
         assert record.state is RunState.DONE
         assert len(record.folds) == len(dataset.folds)
-        panel._many.setCurrentIndex(4)
-        panel._many.activated.emit(4)
+        panel._fold_box.setCurrentIndex(4)
+        panel._fold_box.activated.emit(4)
         assert window.session.fold == 5
         assert window.current.model.step is record.folds[5].chosen.step
         window.commands["next_fold"].trigger()
-        wait_until(lambda: panel._many.currentText() == "fold 6")
+        wait_until(lambda: panel._fold_box.currentText() == "fold 6")
         assert window.session.fold == 6
-        panel._many.activated.emit(len(dataset.folds))
-        wait_until(lambda: panel._many.currentText() == "all folds")
+        panel._fold_box.activated.emit(len(dataset.folds))
+        wait_until(lambda: panel._fold_box.currentText() == "all folds")
         assert window.session.fold is None
         [row] = window.sections.compare.panel.rows()
         assert row.summary.means["MAP"] == record.result.average["MAP"]

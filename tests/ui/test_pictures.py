@@ -31,4 +31,4 @@ def test_a_window_whose_pictures_are_taken_is_deleted_with_all_it_holds(theme: T
     assert not isValid(window) and not isValid(page)
     assert set(QApplication.topLevelWidgets()) <= before
     with theme.building():
-        assert all(map(isValid, theme._late)), "forgotten when the next one is built"
+        assert all(map(isValid, theme._unstyled)), "forgotten when the next one is built"

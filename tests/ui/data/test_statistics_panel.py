@@ -52,12 +52,12 @@ def test_rows_of_other_documents_take_the_place_of_those_before(panel: Statistic
         summary = summary_of(train)
         panel.show_summary("x", summary, train)
         assert panel._tabs.count() == 3
-        assert panel._rows.model() is None  # nobody sees them
+        assert panel._documents.model() is None  # nobody sees them
     panel._tabs.setCurrentIndex(2)
-    assert panel._rows.model().rowCount() == 9
+    assert panel._documents.model().rowCount() == 9
     train = documents((1, 2))
     panel.show_summary("x", summary_of(train), train)
-    assert panel._rows.model().rowCount() == 3
+    assert panel._documents.model().rowCount() == 3
     panel.show_summary("x, all folds", summary, None)
     assert panel._tabs.count() == 2
     panel.clear()

@@ -114,7 +114,7 @@ def test_a_dialog_that_goes_takes_its_painting_along(app, theme, tmp_path):
         made.millimetres.setValue(100.0)  # which is painted in a moment
         if is_closed:
             made.close()
-            assert not made._settling.isActive()
+            assert not made._draw_timer.isActive()
         shiboken6.delete(made)
     may_paint.set()
     wait_until(lambda: not worker.jobs)

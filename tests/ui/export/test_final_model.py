@@ -258,7 +258,7 @@ def test_under_all_folds_and_under_a_fold_the_dialog_writes_it_by_mouse(
         dialog._path.setText(str(path))
         QTest.mouseClick(dialog._save, Qt.MouseButton.LeftButton)
         assert dialog._stop.isVisible()
-        wait_until(lambda dialog=dialog: not dialog._writing)
+        wait_until(lambda dialog=dialog: not dialog._writing_jobs)
         assert not dialog._stop.isVisible() and not dialog._bar.isVisible()
         assert str(path) in dialog.message.text() and "k = " in dialog.message.text()
         contents.append(path.read_bytes())
@@ -301,7 +301,7 @@ def test_stop_ends_the_training_and_writes_nothing(
     wait_until(lambda: dialog._bar.isVisible() and "comparing features" in dialog.message.text())
     assert dialog._bar.value() == 500
     QTest.mouseClick(dialog._stop, Qt.MouseButton.LeftButton)
-    assert not dialog._writing and not dialog._stop.isVisible() and not dialog._bar.isVisible()
+    assert not dialog._writing_jobs and not dialog._stop.isVisible() and not dialog._bar.isVisible()
     wait_until(lambda: not window.models.task_worker.jobs)
     assert not path.exists() and dialog._save.isEnabled()
     dialog.close()

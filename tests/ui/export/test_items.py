@@ -72,7 +72,7 @@ def save(dialog: ExportDialog, place: int, path: Path) -> str:
     dialog._format.activated.emit(place)
     dialog._path.setText(str(path))
     dialog.save()
-    wait_until(lambda: not dialog._writing)
+    wait_until(lambda: not dialog._writing_jobs)
     return dialog.message.text()
 
 
@@ -109,15 +109,15 @@ def test_plots_are_written_with_data_and_fold_while_the_dialog_goes_on(
         dialog.select(f"plot-{path.stem}")
         dialog._path.setText(str(path))
         dialog.save()
-        assert path in dialog._writing and dialog._list.isEnabled()
-    wait_until(lambda: not dialog._writing)
+        assert path in dialog._writing_jobs and dialog._list.isEnabled()
+    wait_until(lambda: not dialog._writing_jobs)
     assert ran.session.dataset is not None
     for path in paths:
         said = path.with_name(path.name + ".txt").read_text(encoding="utf-8")
         assert path.exists() and ran.session.dataset.name in said and "fold 2" in said
     assert f"{ran.session.dataset.name}, fold 2" in paths[0].read_text(encoding="utf-8")
     dialog.save()  # asks before it replaces
-    assert not dialog._writing
+    assert not dialog._writing_jobs
     dialog.deleteLater()
 
 
@@ -129,7 +129,7 @@ def test_nothing_is_replaced_before_it_is_asked_for_twice(ran: MainWindow, tmp_p
     assert "features.csv already exists" in save(dialog, 0, out)
     assert [path.name for path in out.iterdir()] == ["features.csv"]
     dialog.save()
-    wait_until(lambda: not dialog._writing)
+    wait_until(lambda: not dialog._writing_jobs)
     assert dialog.message.text().startswith("Written to") and open_dataset(out).folds
     dialog.deleteLater()
 

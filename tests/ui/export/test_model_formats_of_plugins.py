@@ -69,7 +69,7 @@ def save(dialog: ExportDialog, label: str, path: Path) -> str:
     dialog._path.selectAll()
     QTest.keyClicks(dialog._path, str(path))
     QTest.mouseClick(dialog._save, Qt.MouseButton.LeftButton)
-    wait_until(lambda: not dialog._writing)
+    wait_until(lambda: not dialog._writing_jobs)
     return dialog.message.text()
 
 

@@ -68,15 +68,15 @@ def test_a_warning_goes_by_itself_and_can_be_read_again(
     height = ran.status.height()
     ran.say_warning("The column is constant.")
     bar = notice.newest
-    assert bar._clock.isActive() and bar._clock.interval() >= 6000 and not button.isVisible()
+    assert bar._expiry_timer.isActive() and bar._expiry_timer.interval() >= 6000 and not button.isVisible()
     bar.expire()
-    assert notice.texts() == () and not notice.isVisible() and not bar._clock.isActive()
+    assert notice.texts() == () and not notice.isVisible() and not bar._expiry_timer.isActive()
     assert button.isVisible() and button.text().startswith("1 ")
     QApplication.processEvents()
     assert ran.status.height() == height
     QTest.mouseClick(button, Qt.MouseButton.LeftButton)
     assert notice.texts() == ("The column is constant.",) and not button.isVisible()
-    assert not notice.newest._clock.isActive()  # who asked for it closes it
+    assert not notice.newest._expiry_timer.isActive()  # who asked for it closes it
     QTest.keyClick(ran, Qt.Key.Key_Escape)
     assert notice.texts() == notice.kept() == () and not button.isVisible()
 
@@ -84,7 +84,7 @@ def test_a_warning_goes_by_itself_and_can_be_read_again(
 @pytest.mark.parametrize("level", ["error", "info"])
 def test_what_asks_for_something_stays(ran: MainWindow, level: Level) -> None:
     ran.notice.say("The disk is full.", level)
-    assert not ran.notice.newest._clock.isActive()
+    assert not ran.notice.newest._expiry_timer.isActive()
 
 
 def test_a_warning_stays_while_it_is_being_read(ran: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -97,9 +97,9 @@ def test_a_warning_stays_while_it_is_being_read(ran: MainWindow, monkeypatch: py
             focus = bar.findChild(QToolButton) if looked_at == "keyboard" else None
             there.setattr(QApplication, "focusWidget", lambda focus=focus: focus)
             bar.expire()
-            assert ran.notice.texts() == (looked_at,) and bar._clock.isActive()
+            assert ran.notice.texts() == (looked_at,) and bar._expiry_timer.isActive()
             ran.notice.dismiss()
-            assert not bar._clock.isActive()
+            assert not bar._expiry_timer.isActive()
 
 
 def _place(widget: QWidget):

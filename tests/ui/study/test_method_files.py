@@ -145,7 +145,7 @@ def test_a_file_that_hangs_is_stopped(ran: MainWindow, tmp_path: Path, answers: 
     ran.method_files.offered.connect(lambda *offer: offers.append(offer))
     failures: list[str] = []
     ran.method_files.failed.connect(failures.append)
-    ran.method_files._slow.setInterval(0)
+    ran.method_files._slow_timer.setInterval(0)
     try:
         drop(ran, path)
         wait_until(lambda: offers)

@@ -235,7 +235,7 @@ def test_a_few_messages_lie_over_the_lower_part_and_move_nothing(theme, stage):
     QCoreApplication.processEvents()
     QCoreApplication.processEvents()
     assert over.geometry().bottom() == 500 - 40 - 1 and 60 < over.height() < 250
-    tops = [bar.mapTo(page, bar.rect().topLeft()).y() for bar in notices._shown]
+    tops = [bar.mapTo(page, bar.rect().topLeft()).y() for bar in notices._shown_bars]
     assert tops == sorted(tops)  # the newest at the bottom
     notices.withdraw("File 1 is damaged.")
     notices.close_newest()
