@@ -122,6 +122,7 @@ class DataColumns:
         ParameterError
             For invalid names of columns, or a name that occurs twice.
         """
+        # Columns without labels are checked as if labels were used.
         if isinstance(values, DataColumns) and values.no_labels:
             return cls.of(replace(values, no_labels=False)).without_labels()
         fields_by_name = _checked_fields(values.as_dict() if isinstance(values, DataColumns) else values)
@@ -129,15 +130,19 @@ class DataColumns:
         judgments = fields_by_name["judgments"]
         if fields_by_name["no_queries"] and fields_by_name["qid"]:
             raise ParameterError("no_queries", True, f"no query column, got {fields_by_name['qid']!r}")
+        # Labels are in columns or in files of judgments, not in both.
         if labels and judgments:
             raise ParameterError("labels", labels[0], "no label columns beside files of judgments")
+        # The label in use is that of the first judge, unless one is given.
         judges = cls(labels=labels, judgments=judgments).judges
         fields_by_name["label"] = label = fields_by_name["label"] or next(iter(judges), "")
         _check_judges(label, judges)
+        # A column has at most one role.
         other_labels = (name for name in labels if name != label)
         single = [fields_by_name["qid"], label, fields_by_name["part"], fields_by_name["document"]]
         used_columns = [*single, *other_labels, *fields_by_name["features"], *fields_by_name["ignore"]]
         _check_once([name for name in used_columns if name])
+        # A single label needs no list of judges.
         return cls(**fields_by_name | {"labels": labels if len(labels) > 1 else ()})
 
     def as_dict(self) -> dict[str, Any]:

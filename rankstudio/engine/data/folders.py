@@ -77,11 +77,13 @@ def open_dataset(
     check_options(missing, normalize)
     path = Path(path)
     specified = DataColumns.of(columns or {})
+    # Find the files of each fold and part.
     try:
         folds = find_folds(path, judged=bool(specified.judgments))
     except DatasetError:
         told_format(specified.format, path)  # a missing plug-in is the reason: no file has its format
         raise
+    # Read the files; all parts of a dataset need the same features.
     part_files = [part for fold in folds for part in fold.parts.values()]
     total = sum(regular_file_size(file) for part in part_files for file in part)
     reading = ReadProgress(progress, cancelled, total)
@@ -96,12 +98,16 @@ def open_dataset(
         if specified.judges
         else None
     )
+    # Folds whose parts overlap share their rows in memory.
     opened_folds = share_rows(opened_folds)
+    # Known datasets have names for their features, a convention and perhaps warnings.
     identity = identify(part_files[0][0].absolute(), opened_folds[0].train)
     named_folds = [*changed_parts(opened_folds, replace(identity, warnings=()).name_features)]
+    # Warnings about the files are kept with the train part of the first fold.
     train = named_folds[0].train
     warnings = (*train.warnings, *identity.warnings, *reader.notes(named_folds))
     named_folds[0] = replace(named_folds[0], train=replace(train, warnings=warnings))
+    # Of several judges, the name of the dataset says which one's labels are in use.
     judge = f" ({specified.label.translate(_WITHOUT_SLASHES)})" if specified.judges else ""
     dataset = FoldedDataset(
         name=_dataset_name(path, folds) + judge,
@@ -119,6 +125,7 @@ def open_dataset(
     if specified.feature_set:
         dataset = with_feature_set(dataset, read_feature_set(Path(specified.feature_set)))
         named_folds = list(dataset.folds)
+    # Costs of features may be in a file next to the data; problems with it become warnings, too.
     costs, unused_costs_note = costs_beside(dataset)
     notes = tuple(filter(None, (set_mismatch(dataset), unused_costs_note)))
     if notes:

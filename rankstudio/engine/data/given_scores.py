@@ -94,6 +94,7 @@ def _measured_part(fold: Fold) -> str:
 def _scores_in_file(path: Path, dataset: FoldedDataset) -> tuple[Mapping[int, _PartScores], dict[str, str]]:
     """Return the scores in a file by fold and part, and the file's checksum by its name."""
     file = read_score_file(path)
+    # Scores can be measured on folds with a test or validation part only.
     folds = [fold for fold in dataset.folds if _measured_part(fold) in fold.parts]
     if not folds:
         raise DatasetError(
@@ -102,6 +103,7 @@ def _scores_in_file(path: Path, dataset: FoldedDataset) -> tuple[Mapping[int, _P
                 "create them, such as 5-fold (in the terminal --protocol 5-fold)."
             ).format(data=dataset.name)
         )
+    # Scores by line are in the order of the documents of all measured parts.
     if file.run is None:
         if dataset.divided_by and not isinstance(folds[0].train, LeftOut):
             raise DatasetError(
@@ -116,6 +118,7 @@ def _scores_in_file(path: Path, dataset: FoldedDataset) -> tuple[Mapping[int, _P
             f.number: {_measured_part(f): values} for f, values in zip(folds, scores, strict=True)
         }
         return scores_of_fold, {path.name: file.checksum}
+    # A run has scores by query and document, so it can contain scores of every part.
     by_part = {
         fold.number: {
             name: file.of_parts([fold.parts[name]])[0]

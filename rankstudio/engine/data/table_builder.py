@@ -519,21 +519,25 @@ class TableOnDisk(TableBuilder):
         """
         assert self._X is not None
         n_features = max(facts.n_features, n_features)
+        # Find the order in which the documents of each query are in sequence.
         query_ptr, ids, scattered = self._queries(facts, sizes)
         order = (
             _order_of_rows(facts, self.n_documents) if scattered is None else self._order_by_query(scattered)
         )
+        # Count the missing values of each feature.
         columns = self._kept_columns(n_features)
         missing = np.zeros(n_features, dtype=np.int64)  # columns beyond the written ones have none
         all_counts = self._missing if facts.rows is None else self._count_missing(facts.rows.order)
         counts = all_counts[columns]
         missing[: len(counts)] = counts
+        # X is written again only if its order, values or columns change.
         is_filled = self._treatment.missing != "refuse" and bool(missing.any())
         changes_values = is_filled or self._treatment.normalize
         if order.size or changes_values or self._dropped_columns or self.width != n_features:
             self._rewrite(n_features, query_ptr, order, missing if is_filled else None)
         else:  # the file is already the final array
             self._new.take("X", self._X)
+        # Labels are few enough to be sorted in memory.
         assert self._y is not None
         if order.size:
             self._y.finish(durable=False)
@@ -542,6 +546,7 @@ class TableOnDisk(TableBuilder):
             self._new.save("y", y)
         else:
             self._new.take("y", self._y)
+        # Write the other arrays and the facts about the table, then map the finished table from its files.
         self._new.take("comments", self._comments)
         self._new.take("comment_offsets", self._offsets)
         small_arrays = {"query_ptr": query_ptr, "missing": missing, "file_rows": order}
@@ -628,6 +633,7 @@ class TableOnDisk(TableBuilder):
         the memory limit three times.
         """
         assert self._X is not None
+        # The largest query has to fit into memory with three numbers of 8 bytes for each value.
         largest = int(np.diff(query_ptr).max())
         if 24.0 * largest * width > memory.budget():
             raise DatasetError(
@@ -642,16 +648,19 @@ class TableOnDisk(TableBuilder):
                     budget=memory.size(memory.budget()),
                 )
             )
+        # The old file is removed after the new one is written, so both need space on the disk.
         purpose = f"{self.n_documents:,} documents with {width} features"
         store.make_room(self._folder, self.path, 8.0 * width * self.n_documents, purpose)
         self._X.finish(durable=False)
         raw = self._X.content()
+        # Copy blocks of whole queries, in their final order.
         columns = self._kept_columns(width)
         out = self._new.file("X", np.float64, width)
         for first, last in group_blocks(query_ptr, width):
             begin = int(query_ptr[first])
             end = int(query_ptr[last])
             rows = (raw[order[begin:end]] if order.size else raw[begin:end])[:, columns]
+            # Columns beyond the written ones remain 0.
             block = np.zeros((end - begin, width))
             block[:, : rows.shape[1]] = rows
             block_ptr = query_ptr[first : last + 1] - begin

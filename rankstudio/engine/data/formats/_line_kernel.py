@@ -267,8 +267,10 @@ def _read_features(
     problem_address = 0
     while True:
         i = skip_blanks(i)
+        # A row ends with a newline, or with a comment.
         if byte_at(i) == NEWLINE or byte_at(i) == HASH:
             break
+        # Read and check the id; ids are shifted so that the first feature has number 1.
         number, begin = read_id(i)
         number += shift
         problem = _id_problem(number, begin, most_features)
@@ -281,6 +283,7 @@ def _read_features(
         if not ascending and _is_repeated(number, row_of_id, row):
             problem = ID_REPEATED
             break
+        # Read the value, which begins behind the id.
         previous = number
         value, i, status = read_value(begin)
         if status == NOT_A_NUMBER:
@@ -291,6 +294,7 @@ def _read_features(
         count += 1
         if status == ABSENT and tally[FIRST_MISSING] < 0:
             tally[FIRST_MISSING] = begin - base
+        # Rows without zeros have all values beyond the width of X, which is 0: collect them with their ids.
         if number > n:
             if ids.shape[0]:
                 slot = tally[VALUES] + count - 1
@@ -299,11 +303,13 @@ def _read_features(
                 if status == HARD:
                     _note_hard(hard, tally, row, n + 1 + slot, begin - base, i - base)
             continue
+        # Write the value to its column; hard numbers are noted, to be parsed later.
         X[row, number - 1] = value
         if status == ABSENT:
             missing[number - 1] += 1
         elif status == HARD:
             _note_hard(hard, tally, row, number - 1, begin - base, i - base)
+    # Sum up the row, also if it is invalid.
     tally[VALUES] += count
     if lengths.shape[0]:
         lengths[row] = count

@@ -230,12 +230,14 @@ class _Shape:
 
         Raise _BlockError if the block is invalid, and MissingValueError for a missing value that is refused.
         """
+        # Check the features, the labels and their shapes.
         block = _as_data_block(raw_block)
         X = _as_matrix(block.X, takes_entries=builder.takes_entries and not len(block.feature_names))
         self.is_thin |= isinstance(X, Entries)
         m, width = X.shape
         y = _labels(block.y, m)
         self._check_width(width, block)
+        # Count the rows of the file, for the places in messages.
         row = self.rows.get(path, 0)
         self.rows[path] = row + m
         values = X.values if isinstance(X, Entries) else X
@@ -244,12 +246,14 @@ class _Shape:
         if self.part.refuse and np.isnan(values).any():
             expected = tr("a value for every feature, because missing values are refused")
             raise MissingValueError(path, row + 1, 0, "nan", expected)
+        # Successive documents with the same query id form a run.
         if self.part.told.no_queries:
             runs: Iterable[tuple[str, int]] = one_run(m)
         else:
             ids = _query_ids(block.qid, m)
             runs = [(query, sum(1 for _ in members)) for query, members in groupby(ids)]
         missing = np.zeros(0, np.int64) if isinstance(X, Entries) else np.isnan(X).sum(axis=0)
+        # The first row of each run within the block.
         starts = np.cumsum([0, *(n for _, n in runs)])
         comments = _documents_as_comments(block.documents, m)
         return DocumentPiece(

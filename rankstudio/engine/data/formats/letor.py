@@ -438,13 +438,16 @@ def _parse_piece(text: Bytes, piece: TextPiece, rows: _Rows, rules: _LineRules) 
     """Parse one piece into its rows; runs in a thread of the pool."""
     width = rows.X.shape[1]
     capacity = _FIRST_HARD_CAPACITY
+    # Only rows without zeros collect values; a piece has no more of them than its length allows.
     is_sparse = rows.lengths.size > 0
     max_values = (piece.end - piece.begin) // _BYTES_OF_VALUE + 1 if is_sparse else 0
+    # Parse once, or a second time with room for all hard numbers, which the kernel leaves to Python.
     while True:
         ids = np.empty(max_values, dtype=np.int32)
         values = np.empty(max_values)
         tally = np.zeros(kernels.TALLY_SIZE, dtype=np.int64)
         missing = np.zeros(width, dtype=np.int64)
+        row_of_id = np.full(width + 1, -1, dtype=np.int64)
         hard = np.empty((capacity, 4), dtype=np.int64)
         kernels.parse(
             text,
@@ -459,7 +462,7 @@ def _parse_piece(text: Bytes, piece: TextPiece, rows: _Rows, rules: _LineRules) 
             rows.spans,
             rows.new_query,
             missing,
-            np.full(width + 1, -1, dtype=np.int64),
+            row_of_id,
             ids,
             values,
             rows.lengths,
@@ -470,9 +473,11 @@ def _parse_piece(text: Bytes, piece: TextPiece, rows: _Rows, rules: _LineRules) 
         if n_hard <= capacity:
             break
         capacity = n_hard
+    # Keep the part of the arrays that was written.
     n_values = int(tally[kernels.VALUES]) if is_sparse else 0
     ids = ids[:n_values].copy()
     values = values[:n_values].copy()
+    # Problems are pairs of an address in the text and a code.
     problems = list(_convert_hard(text, hard[:n_hard], rows, values))
     if tally[kernels.ERROR] != kernels.FINE:
         problems.append((int(tally[kernels.ERROR_AT]), int(tally[kernels.ERROR])))

@@ -181,12 +181,15 @@ def graded_documents(qrels: TextLines, runs: Mapping[str, RunScores], *, refuse:
     O(mn) for m judged documents and n runs.
     """
     grades, lines = judgments(qrels)
+    # The rows are the judged documents, query by query.
     n_negative = sum(grade < 0 for documents in grades.values() for grade in documents.values())
     rows = [(query, document) for query, documents in grades.items() for document in documents]
+    # The columns are the runs; a document that a run did not retrieve has NaN there.
     X = np.full((len(rows), len(runs)), np.nan)
     for column, (name, run) in enumerate(runs.items()):
         X[:, column] = [run.get(query, {}).get(document, np.nan) for query, document in rows]
         _check_scores(name, X[:, column], rows)
+    # If missing values are refused, the first one in the order of rows is reported.
     if refuse and np.isnan(X).any():
         row, column = (int(indices[0]) for indices in np.nonzero(np.isnan(X)))
         query, document = rows[row]

@@ -86,6 +86,7 @@ def read_documents(
     -----
     O(mn) for m rows and n features.
     """
+    # Find out which columns contain labels, queries, parts and features.
     table = replace(table, missing_texts=specified.missing_texts)
     roles = recognise_columns(
         table.where,
@@ -102,6 +103,7 @@ def read_documents(
             )
         )
     check_memory(table.where, table.n_rows, len(roles.features))
+    # Read the values of each role. Without a column of labels, labels are 0.
     y = np.zeros(table.n_rows) if specified.no_labels or roles.label is None else _labels(table, roles)
     starts, runs = (np.zeros(0, np.int64), ()) if roles.qid is None else _query_runs(table, roles.qid)
     if specified.no_queries:
@@ -109,6 +111,7 @@ def read_documents(
     parts = _part_codes(table, roles.part)
     X, with_values = _features(table, roles, check)
     missing = np.isnan(X).sum(axis=0).astype(np.int64)
+    # With refused missing values, the first one in the order of rows is reported.
     if refuse and missing.any():
         row, column = (int(indices[0]) for indices in np.nonzero(np.isnan(X)))
         expected = tr("a value for every feature, because missing values are refused")

@@ -111,6 +111,8 @@ def recognise_columns(
     specified = _with_clean_names(specified)
     if specified.no_labels:
         specified = _without_missing_columns(names, specified)
+    # Find the columns of queries, labels and parts, and the specified columns to ignore or to use as
+    # features.
     positions = range(len(names))
     qid = _query_column(location, names, specified, with_sizes)
     if not has_header and not specified.label:  # the first column of a table without a header
@@ -123,6 +125,7 @@ def recognise_columns(
         left_out = set(specified.ignore)
         ignored |= {i for i, name in enumerate(original_names(names)) if name in left_out}
     features = tuple(_positions(location, names, specified.features, "features"))
+    # A column has at most one role.
     single = [qid, part, *(judges or (label,))]
     used = {*features, *ignored}
     _check_once(location, names, single, used)
@@ -133,6 +136,7 @@ def recognise_columns(
         plain = _plain_names(tuple(names))
         part = next((i for i in rest if plain[i] in PART_NAMES and says_parts(i)), None)
         rest = [i for i in rest if i != part]
+    # Comments or ids of documents are in a specified column, or in one with a common name.
     comment = _first_common_position(names, (COMMENT_NAME, *DOCUMENT_NAMES), rest)
     comment_is_id = comment is not None and plain_name(names[comment]) != COMMENT_NAME
     if specified.document:
@@ -152,6 +156,7 @@ def recognise_columns(
     )
     if specified.features:
         return roles
+    # Without specified features, the features are found among the columns that have no role yet.
     rest = [i for i in rest if i != comment]
     _check_repeated(location, names, [*single, part], rest)
     return _with_features(location, names, roles, rest, specified.no_queries)
