@@ -163,15 +163,18 @@ def _checked_fields(values: Any) -> dict[str, Any]:
     """
     if not isinstance(values, Mapping):
         raise ParameterError("columns", values, _EXPECTED)
+    # Fields that are not given have their default value; lists of names become tuples.
     checked = {f.name: values.get(f.name, f.default) for f in fields(DataColumns)}
     checked |= {
         name: _names_of_list(checked[name]) for name in ("features", "ignore", "labels", "missing_texts")
     }
+    # A single file of judgments may be given without a list.
     files = checked["judgments"]
     first_id = checked["ids_from"]
     if not isinstance(files, list | tuple):
         files = (files,) if files else ()
     checked["judgments"] = tuple(files)
+    # Check that there are no other fields, and the type of each one.
     names = [checked[name] for name in ("qid", "label", "part", "feature_set", "document", "format")]
     conditions = (
         values.keys() <= checked.keys() - {"no_labels"},

@@ -239,6 +239,7 @@ class RankingDataset:
         )
         n = X.shape[1]
         feature_ids = table.feature_ids if table.feature_ids.size else np.arange(1, n + 1, dtype=np.int64)
+        # Columns beyond those of the table have no missing values.
         counts = np.zeros(n, dtype=np.int64)
         counts[: len(table.missing)] = table.missing
         # The ids of a file that counts from 0 are one less; its names continue if other parts are wider.

@@ -316,18 +316,20 @@ class _ParsedSet:
 
 
 def _set_from_json(path: Path, text: str) -> _ParsedSet:
-    """Return the feature set in a text of JSON; DatasetError where it holds none."""
+    """Return the feature set in a text of JSON; raise DatasetError if there is none."""
     try:
         document = json.loads(text)
         # Refuse what could not be written again: half of a surrogate pair, NaN, and 1e999, which is infinite.
         json.dumps(document, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError) as error:
         raise _no_feature_set_error(path) from error
+    # Feature sets of Vespa have only the names of features.
     if rank_features := _match_features(document):
         return _vespa_set(path, rank_features)
     features, name = features_in_json(document)
     if features and all(isinstance(feature, str) for feature in features):
         return _vespa_set(path, features)
+    # Other engines define each feature by an object with a name; all features belong to one engine.
     if not features or not all(isinstance(f, dict) and isinstance(f.get("name"), str) for f in features):
         raise _no_feature_set_error(path)
     engines = {_engine_of_feature(feature) for feature in features}
@@ -335,6 +337,7 @@ def _set_from_json(path: Path, text: str) -> _ParsedSet:
         raise _no_feature_set_error(path)
     engine = engines.pop()
     assert engine is not None
+    # The features of Solr belong to a store, whose name is that of the set.
     if engine == "solr":
         stores = list(dict.fromkeys(str(feature.get("store", "_DEFAULT_")) for feature in features))
         if len(stores) > 1:

@@ -56,6 +56,7 @@ def one_of(paths: Sequence[str]) -> str:
     if len(paths) == 1:
         return paths[0]
     candidates = [Path(path) for path in paths]
+    # A file with the sizes of queries is found beside its data.
     size_files = {sizes_file(file) for file in candidates}
     data_files = [file for file in candidates if file not in size_files]
     logs = [file for file in data_files if holds_logs(file)]
@@ -64,6 +65,7 @@ def one_of(paths: Sequence[str]) -> str:
         return str(logs[0] if len(logs) == 1 else logs[0].parent)
     if len(data_files) == 1:
         return str(data_files[0])
+    # The parts of one fold are opened by their folder, if it contains no other parts.
     folders = {file.parent for file in data_files}
     folder = data_files[0].parent
     if len(folders) == 1 and all(file.is_file() for file in data_files):
@@ -111,6 +113,7 @@ def find_folds(path: Path, *, judged: bool = False) -> list[FilesOfFold]:
 
     A folder of feature logs needs judgments in it, unless it is ``judged`` by a file elsewhere.
     """
+    # A file is one fold with a training part only; regular_file_size raises an error if there is none.
     if not is_there(path) or not path.is_dir():
         regular_file_size(path)
         return [FilesOfFold(1, {"train": (path,)})]
@@ -120,6 +123,7 @@ def find_folds(path: Path, *, judged: bool = False) -> list[FilesOfFold]:
     folds = _folds_in(path)
     if folds:
         return folds
+    # Otherwise exactly one folder in the folder has to contain a dataset.
     folds_of_child = {
         child: child_folds for child in children(path) if child.is_dir() and (child_folds := _folds_in(child))
     }
@@ -139,6 +143,7 @@ def _folds_in(folder: Path) -> list[FilesOfFold]:
 
     Return [] if it holds no dataset.
     """
+    # Folders with numbers, such as Fold1, contain one fold each.
     numbered = _numbered_folders(folder)
     if numbered:
         folds = [FilesOfFold(number, _parts_in(child)) for number, child in sorted(numbered.items())]
@@ -155,6 +160,7 @@ def _folds_in(folder: Path) -> list[FilesOfFold]:
         judges_logs = not runs_beside(qrels[0]) and judgment_files(folder) == qrels
         logs = _logs_in(folder) if judges_logs else {}
         return [FilesOfFold(1, logs or {"train": (qrels[0],)})]
+    # Otherwise the folder itself contains the parts of one fold.
     parts = _parts_in(folder) or _logs_in(folder)
     if parts and "train" not in parts:
         raise DatasetError(
@@ -164,6 +170,7 @@ def _folds_in(folder: Path) -> list[FilesOfFold]:
         )
     if not parts:
         return []
+    # The name of the folder may tell the number of the fold.
     match = FOLD.fullmatch(folder.name)
     return [FilesOfFold(int(match[1]) if match else 1, parts)]
 

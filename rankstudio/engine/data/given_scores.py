@@ -134,6 +134,7 @@ def _scores_in_folder(
     folder: Path, dataset: FoldedDataset
 ) -> tuple[Mapping[int, _PartScores], dict[str, str]]:
     """Return the scores in files whose names contain fold and part, and the checksum of each file."""
+    # Find the file of each fold and part; files with other names are ignored.
     path_of_part: dict[tuple[int, str], Path] = {}
     folds = {fold.number: fold for fold in dataset.folds}
     for path in _visible_files(folder):
@@ -149,11 +150,13 @@ def _scores_in_folder(
                 )
             )
         path_of_part[number, part] = path
+    # Read the scores of the documents of each part.
     scores_of_fold: dict[int, dict[str, Floats]] = {}
     checksums: dict[str, str] = {}
     for (number, part), path in sorted(path_of_part.items()):
         file: ScoreFile = read_score_file(path)
-        scores_of_fold.setdefault(number, {})[part] = file.of_parts([folds[number].parts[part]])[0]
+        (scores,) = file.of_parts([folds[number].parts[part]])
+        scores_of_fold.setdefault(number, {})[part] = scores
         checksums[path.relative_to(folder).as_posix()] = file.checksum
     return scores_of_fold, checksums
 
@@ -228,26 +231,27 @@ class ScoreFile:
         """
         if self.run is not None:
             return [self._of_run(part) for part in parts]
+        # Scores by line: there has to be one for each document of the parts.
         m = sum(part.n_documents for part in parts)
         if self.values.size != m:
             first = parts[0].source.path if parts[0].source else parts[0]
             n_others = len(parts) - 1
-            text = (
-                trn(
+            if n_others:
+                text = trn(
                     "{where} and {others} other part have {m} documents in total, but {path} has {n} "
                     "scores; expected one score per document.",
                     "{where} and {others} other parts have {m} documents in total, but {path} has {n} "
                     "scores; expected one score per document.",
                     n_others,
                 )
-                if n_others
-                else tr(
+            else:
+                text = tr(
                     "{where} has {m} documents, but {path} has {n} scores; expected one score per document."
                 )
-            )
             raise DatasetError(
                 text.format(where=first, others=n_others, m=m, path=self.path, n=self.values.size)
             )
+        # Cut the scores into those of each part; the rows of a part may be in another order than its lines.
         ends = np.cumsum([part.n_documents for part in parts])[:-1]
         pieces = zip(np.split(self.values, ends), parts, strict=True)
         return [piece if part.file_rows is None else piece[part.file_rows] for piece, part in pieces]

@@ -142,6 +142,7 @@ def _table_of_arrays(arrays: Mapping[str, NDArray[Any]], text: Mapping[str, Any]
     """Return the table with the arrays and texts of an entry of the store."""
     content, offsets = (arrays[name] for name in _COMMENT_ARRAYS)
     comments = TextComments(content, offsets)
+    # The first array of a table is X, which is stored in several forms.
     y, query_ptr, missing, feature_ids, file_rows, parts = (arrays[name] for name in _ARRAY_NAMES[1:])
     return Table(
         features_of(arrays, missing.size),

@@ -151,6 +151,7 @@ def write_folder(data: LargeData, folder: Path) -> Generator[int, None, None]:
     make_folder(folder)
     n_written = 0
     for part, path in written_files(folder).items():
+        # Write each file in a temporary folder, and move it to its path when it is complete.
         try:
             with tempfile.TemporaryDirectory(
                 dir=folder, prefix=".rankstudio-", suffix=".part"
@@ -158,6 +159,7 @@ def write_folder(data: LargeData, folder: Path) -> Generator[int, None, None]:
                 new_file = Path(temporary_folder) / path.name
                 with new_file.open("wb", buffering=0) as file:
                     for n_documents, text in data.text(part):
+                        # An unbuffered file writes fewer bytes than it is given if the disk is full.
                         if file.write(text.data) != len(text):
                             raise OSError(errno.ENOSPC, "no space left on the disk")
                         n_written += n_documents

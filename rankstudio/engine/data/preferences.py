@@ -188,6 +188,7 @@ def sample_preferences(
             expected = f"a number {'from 0' if may_be_zero else 'greater than 0'} up to 1"
             raise ParameterError(name, value, expected)
     between("seed", seed, 0)
+    # Sort the documents of each query by their labels.
     order = np.lexsort((data.y, data.query_index))
     labels = data.y[order]
     first = data.query_ptr[data.query_index]
@@ -201,6 +202,7 @@ def sample_preferences(
         raise DatasetError("Preferences cannot be drawn: no query has documents with different labels.")
     if n_pairs > _MAX_PAIRS:
         raise DatasetError(f"Preferences are drawn from at most {_MAX_PAIRS:,} pairs, found {n_pairs:,}.")
+    # Draw numbers of pairs, and find the winner and the loser of each drawn pair.
     rng = np.random.default_rng(seed)
     drawn = rng.choice(n_pairs, max(1, round(share * n_pairs)), replace=False, shuffle=False)
     drawn.sort()
@@ -208,6 +210,7 @@ def sample_preferences(
     below = first[above] + drawn - (n_pairs_up_to[above] - n_lower[above])
     winner = order[above]
     loser = order[below]
+    # Reverse some preferences at random.
     is_reversed = rng.random(drawn.size) < noise
     magnitude = data.y[winner] - data.y[loser]
     return Preferences(np.where(is_reversed, loser, winner), np.where(is_reversed, winner, loser), magnitude)

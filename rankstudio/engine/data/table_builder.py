@@ -376,8 +376,11 @@ class TableInMemory(TableBuilder):
         DatasetError
             If the sizes do not add up to the number of documents.
         """
+        # Find the order in which the documents of each query are in consecutive rows, empty if they already
+        # are.
         query_ptr, ids, scattered = self._queries(facts, sizes)
         order = _order_of_rows(facts, self.n_documents) if scattered is None else self._runs.order()
+        # Join the pieces, then sort their rows.
         columns = self._kept_columns(self.width)
         y = _joined_arrays([piece.y for piece in self._pieces])
         X, feature_ids, missing = self._features(columns)
@@ -563,16 +566,19 @@ class TableOnDisk(TableBuilder):
     def _write(self, piece: DocumentPiece, share: float) -> None:
         """Append documents to the files, and their comments behind those of the documents before."""
         X = piece.X
+        # The first piece begins the file, and a wider piece widens it.
         if self._X is None or X.shape[1] > self.width:
             n_expected_rows = (self.n_documents + len(piece.y)) / max(share, 1e-9)
             self._grow(X.shape[1], n_expected_rows)
         if self._y is None:
             self._y = self._new.file("y", np.float64, piece.y.shape[1] if piece.y.ndim > 1 else None)
         assert self._X is not None
+        # Pad a piece that is narrower than the file.
         if X.shape[1] < self.width:
             X = np.pad(X, ((0, 0), (0, self.width - X.shape[1])), constant_values=self.padding)
         self._X.append(X)
         self._y.append(piece.y)
+        # The offsets continue behind the last written comment.
         content = piece.comments.content
         offsets = piece.comments.offsets
         self._comments.append(content)

@@ -406,6 +406,7 @@ def parse(
     first_row = row
     tally[FIRST_MISSING] = -1
     i = next_document(base + begin, stop)
+    # Each line has a label, a query id, features and perhaps a comment.
     while i < stop:
         i = _read_label(i, base, row, X.shape[1], y, hard, tally)
         if i == FAILED:
@@ -415,6 +416,7 @@ def parse(
             if i == FAILED:
                 break
         else:
+            # Without query ids, each id is empty, so all documents belong to the same query.
             spans[row, QID_BEGIN] = spans[row, QID_END] = i - base
         new_query[row] = row == first_row or not _same_query(base, row, spans)
         i = _read_features(

@@ -106,11 +106,13 @@ def _recogniser_confidence(form: DataFormat, beginning: Beginning) -> float:
     try:
         function = partial(_import_and_call, form.recognise, beginning.head[:HEAD], beginning.path.name)
         certainty = called(function, seconds=_TIMEOUT)
+        # The recogniser has to return a number from 0 to 1.
         if type(certainty) is bool or not isinstance(certainty, int | float | np.number):
             raise TypeError(tr("expected a number from 0 to 1, got {value}").format(value=shown(certainty)))
         if not 0 <= certainty <= 1:
             raise ValueError(tr("expected a number from 0 to 1, got {value}").format(value=shown(certainty)))
     except (RuntimeError, TimeoutError, TypeError, ValueError) as error:
+        # Remember the failure, so that the recogniser is not called again.
         _failed_formats.add(form.recorded)
         text = tr("{file}: the format {format} of {package} could not be asked: {reason}.")
         fields = {"file": beginning.path.name, "format": form.label, "package": form.package}
@@ -300,6 +302,7 @@ def _as_data_block(raw_block: Any) -> DataBlock:
 
 def _as_matrix(X: Any, *, takes_entries: bool) -> Any:
     """Return features as an array of doubles, or as entries with ascending ids if most values are 0."""
+    # A sparse matrix of SciPy stays without zeros if most of its values are 0; its ids are counted from 1.
     if hasattr(X, "tocsr") and hasattr(X, "nnz"):
         rows = X.tocsr()
         rows.sum_duplicates()
@@ -405,12 +408,14 @@ def _as_columns(path: Path, block: Any, first_row: int) -> TableColumns:
     if not isinstance(block, Mapping):
         text = tr("expected a mapping of columns, got {value}")
         raise _BlockError(text.format(value=shown(type(block).__name__)))
+    # The block maps names to arrays of one dimension and of the same length.
     arrays = [np.asarray(values) for values in block.values()]
     if not arrays or any(array.ndim != 1 or len(array) != len(arrays[0]) for array in arrays):
         shapes = ", ".join(str(array.shape) for array in arrays[:5])
         text = tr("expected columns of one dimension and of the same length, got the shapes {shapes}")
         raise _BlockError(text.format(shapes=shapes or "()"))
 
+    # Messages count the rows of the file from 1.
     def error(row: int, actual: str, expected: str, missing: bool = False) -> DataError:
         if missing:
             return MissingValueError(path, first_row + row + 1, 0, actual, expected)
@@ -459,6 +464,7 @@ def write_file(form: DataFormat, dataset: RankingDataset, path: Path, comments: 
     OutputError
         If the writer fails, or writes no file.
     """
+    # Only names other than the default ones are passed to the writer.
     is_named = dataset.feature_names != default_names(dataset.feature_ids)
     block = DataBlock(
         X=dataset.X.csr if isinstance(dataset.X, SparseRows) else np.array(dataset.X),
@@ -467,6 +473,8 @@ def write_file(form: DataFormat, dataset: RankingDataset, path: Path, comments: 
         feature_names=dataset.feature_names if is_named else (),
         documents=dataset.document_ids if comments and all(dataset.document_ids) else (),
     )
+    # The writer writes one file in a new folder beside the path, whose bytes then become the file at the
+    # path.
     try:
         with tempfile.TemporaryDirectory(prefix=".rankstudio-", dir=path.parent) as folder:
             new_file = Path(folder, without_ending(path.name))

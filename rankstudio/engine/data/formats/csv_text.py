@@ -283,6 +283,7 @@ class _CsvRows:
 
         Every cell is read as text, and float() converts it to the nearest number.
         """
+        # Read one chunk of the text, some rows at a time, because cells as text take much memory.
         text = self._text
         end = text.n_characters + CHUNK
         rows = text.rows()
@@ -298,6 +299,7 @@ class _CsvRows:
                     break
             if not block:
                 break
+            # Convert the cells of each used column.
             columns = list(zip(*block, strict=True))
             for position, blocks in self._values.items():
                 blocks.append(self._converted(position, np.array(columns[position], dtype=object)))

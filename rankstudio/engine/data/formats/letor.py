@@ -215,6 +215,7 @@ class _LetorText:
         progress = self._progress if file.whole is not None else self._progress.silent()
         for number, text in enumerate(text_chunks(file)):
             self.empty = False
+            # Parse the lines and add them to the table, until a line is invalid.
             if first_error is None:
                 share = (position + file.done / max(file.size, 1)) / self._n_files
                 try:
@@ -228,10 +229,12 @@ class _LetorText:
                     if text[: len(text) - PADDING].min() == 0:
                         raise first_error from None
             else:
+                # After an invalid line, only a zero byte is searched for.
                 progress.check()
                 _refuse_zero_byte(file.path, text, n_lines_before)
             if file.whole is None:
                 n_lines_before += count_lines(text[: len(text) - PADDING])[0]
+        # A document that is hidden in a comment is reported only if all lines are valid.
         first_error = first_error or hidden_document_error
         if first_error is not None:
             raise first_error
@@ -264,6 +267,7 @@ class _LetorText:
                 runs=one_run(len(rows.y)),
                 place_of=lambda _: n_lines_before,
             )
+        # A run of documents begins on each line with another query id than the line before.
         starts = np.flatnonzero(rows.new_query)
         query_spans = rows.spans[starts][:, [kernels.QID_BEGIN, kernels.QID_END]]
         lengths = np.diff(starts, append=len(rows.y)).tolist()
@@ -324,9 +328,11 @@ def _parse_lines(
     may_be_sparse : bool
         Whether values may be stored without zeros, if most values are 0.
     """
+    # Cut the text into pieces, which threads parse at the same time.
     begin = skip_mark(path, text) if begins else 0
     pieces = cut(path, text, begin, len(text) - PADDING, pool, progress)
     n_lines = sum(p.lines for p in pieces)
+    # The first lines tell the width and, roughly, the number of values.
     first = _first_tally(text, pieces, rules)
     width = max(width, int(first[kernels.GREATEST_ID]))
     n_values = int(first[kernels.VALUES]) * n_lines // max(1, int(first[kernels.ROWS]))  # an estimate
@@ -339,9 +345,12 @@ def _parse_lines(
         if sparse or greatest <= width:
             break
         width = greatest
+    # The first problem of the text is reported.
     problems = next((o.problems for o in outcomes if o.problems), None)
     if problems:
-        raise format_error(path, text, *min(problems), rules.most_features - rules.shift)
+        position, problem = min(problems)
+        raise format_error(path, text, position, problem, rules.most_features - rules.shift)
+    # Blank lines have no row.
     rows = _without_blank_lines(rows, pieces, [int(o.tally[kernels.ROWS]) for o in outcomes])
     comments = _copied_comments(text, rows.spans)
     if sparse:

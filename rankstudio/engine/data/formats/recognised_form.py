@@ -64,6 +64,7 @@ def _plugin_format(beginning: Beginning, confidence: float, recorded: DataFormat
     A recogniser is asked only if a file has an ending or a mark of its format, or no built-in format is
     certain. Of equally confident formats, the one that the plan records is returned.
     """
+    # Ask the formats of plug-ins that may recognise the file.
     candidates = [
         (form.confidence(beginning), form)
         for form in data_formats()
@@ -72,6 +73,7 @@ def _plugin_format(beginning: Beginning, confidence: float, recorded: DataFormat
     greatest_confidence = max((value for value, _ in candidates), default=0.0)
     if greatest_confidence <= confidence:
         return None
+    # Of several most confident formats, the recorded one is used; without it, the user has to choose.
     best_formats = [form for value, form in candidates if value == greatest_confidence]
     if recorded in best_formats:
         return recorded
@@ -105,7 +107,7 @@ def beginning_of(path: Path, specified: DataColumns) -> Beginning:
 
 
 def refuse_other_binary(path: Path, begin: bytes) -> None:
-    """Reject a workbook, and a file with the ending of Parquet or Arrow that is neither that nor text.
+    """Reject a workbook, and a binary file with the ending of Parquet or Arrow that does not begin as one.
 
     Raises
     ------
@@ -116,9 +118,11 @@ def refuse_other_binary(path: Path, begin: bytes) -> None:
             "found a workbook or a ZIP archive. Save the sheet as CSV or Parquet, or unpack the archive."
         )
         raise FileAccessError(path, text)
+    # Parquet and Arrow files begin with known bytes.
     magic = {"parquet": PARQUET, "arrow": ARROW}.get(format_of_name(path.name).key)
     if magic is None or begin.startswith(magic) or is_packed(begin):
         return
+    # The incremental decoder accepts a character that is cut off at the end.
     try:
         getincrementaldecoder("utf-8")().decode(begin.rstrip(b"\n"))
         is_binary = b"\0" in begin

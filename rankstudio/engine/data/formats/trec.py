@@ -115,8 +115,10 @@ def runs_beside(qrels: Path) -> dict[str, Path]:
     for path in sorted(qrels.parent.iterdir()):
         plain = without_ending(path.name)
         ending = next((e for e in RUN_ENDINGS if plain.lower().endswith(e)), "")
-        if not (ending or plain.lower().startswith("run.")) or not path.is_file() or path == qrels:
+        is_run_name = bool(ending) or plain.lower().startswith("run.")
+        if not is_run_name or not path.is_file() or path == qrels:
             continue
+        # The name of a run is its file's name without the ending, or without the "run." at the beginning.
         name = plain[: len(plain) - len(ending)] if ending else plain[len("run.") :]
         if name in runs:
             raise DatasetError(
@@ -145,9 +147,11 @@ def read_judged(path: Path, progress: ReadProgress, refuse: bool) -> tuple[Table
                 "{endings} in the same folder, or feature logs of a search engine."
             ).format(path=path, endings=", ".join(RUN_ENDINGS))
         )
+    # Half of the progress is reported after reading, and half after parsing.
     progress.advance(qrels.size / 2)
     table = graded_documents(qrels, {n: run_scores(text) for n, text in texts.items()}, refuse=refuse)
     progress.advance(qrels.size / 2)
+    # The checksum depends on the judgments and on all runs.
     identity = json.dumps([[name, text.checksum] for name, text in texts.items()])
     source = Source(path, qrels.size, derived_checksum(f"sha256:{qrels.checksum}", identity))
     return table, source, ReadAs("trec", ", ".join(texts))
@@ -316,12 +320,14 @@ def collection_judgments(path: Path) -> TextLines:
         ) from None
     except Exception as error:
         raise _ir_datasets_error(path, error) from error
+    # Some collections contain only documents and queries.
     iterator = getattr(collection, "qrels_iter", None)
     if iterator is None:
         raise DatasetError(
             f"{path.as_posix()}: the collection has no judgments; expected a subset with judgments, such "
             "as msmarco-passage/dev of msmarco-passage."
         )
+    # The checksum is that of the same judgments in a TREC file.
     lines = tuple(_judgment_lines(path, iterator))
     content = "\n".join(lines).encode("utf-8", "replace")
     return TextLines(path, lines, hashlib.sha256(content).hexdigest(), len(content))

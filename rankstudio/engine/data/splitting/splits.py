@@ -363,13 +363,16 @@ def disjoint_parts(dataset: FoldedDataset) -> list[RankingDataset]:
     DatasetError
         As in `whole`.
     """
+    # If a single fold has only sizes of queries, its queries are numbered anew.
     if len(dataset.folds) == 1 and dataset.origin.read_as.by_sizes:
         return _renumbered(list(dataset.folds[0].parts.values()))
     # The test parts of several folds, or all parts of a single fold.
     parts = [part for name, part in _named(dataset) if len(dataset.folds) == 1 or name.endswith("test")]
+    # The documents of a single ranking are counted, because there are no queries to compare.
     if is_one_ranking(dataset):
         _check_all_there(dataset, sum(part.n_documents for part in parts))
         return parts
+    # Without ids, the same query cannot be recognised in two folds.
     ids = [query for part in parts for query in part.query_ids]
     distinct = set(ids)
     if len(distinct) < len(ids) and dataset.origin.read_as.by_sizes:
@@ -379,6 +382,7 @@ def disjoint_parts(dataset: FoldedDataset) -> list[RankingDataset]:
                 "matched. Add query ids to the data, or use a single fold."
             ).format(name=dataset.name, file=dataset.origin.read_as.qid)
         )
+    # Every query of the dataset has to be in one of the parts.
     for name, part in _named(dataset):
         untested = [query for query in part.query_ids if query not in distinct]
         if untested:
@@ -389,8 +393,9 @@ def disjoint_parts(dataset: FoldedDataset) -> list[RankingDataset]:
                     "parts."
                 ).format(name=dataset.name, beyond=untested[0], name_2=name)
             )
+    # No query may be in two of the parts.
     if len(distinct) < len(ids):
-        twice = Counter(ids).most_common(1)[0][0]
+        ((twice, _),) = Counter(ids).most_common(1)
         raise DatasetError(
             tr(
                 "{name}: found query {twice} in two parts; new folds need each query in one part only."
@@ -471,6 +476,7 @@ def concatenate(datasets: Sequence[RankingDataset]) -> RankingDataset:
     n_features = [d.n_features for d in datasets]
     if len(set(n_features)) > 1:
         raise ParameterError("datasets", n_features, "the same number of features in all parts")
+    # Join the queries and arrays; the arrays of a dataset cannot be written to.
     sizes, ids = _joined_queries(datasets)
     arrays = (
         _joined([d.X for d in datasets]),
@@ -550,6 +556,7 @@ def select_documents(dataset: RankingDataset, rows: Ints) -> RankingDataset:
 
 def _rows(dataset: RankingDataset, rows: Ints, queries: Ints, sizes: Ints) -> RankingDataset:
     """Return some rows of a dataset; ``sizes`` are their numbers in ``queries``."""
+    # Rows that are mapped from a file are copied to another file, the others in memory.
     features = taken_rows(dataset.X, rows, store.scratch_folder()) if in_file(dataset.X) else dataset.X[rows]
     arrays = features, dataset.y[rows], np.concatenate([[0], np.cumsum(sizes)])
     for array in arrays:
@@ -634,6 +641,7 @@ def _counts(dataset: FoldedDataset, data: RankingDataset, shares: Sequence[int])
 
 def check_memory(dataset: FoldedDataset, needed: int) -> None:
     """Raise `DatasetError` if folds exceed the memory, or the disk for mapped files."""
+    # The folds of mapped data are written to the disk.
     if in_file(dataset.folds[0].train.X):
         folder = store.scratch_folder()
         free = shutil.disk_usage(folder).free

@@ -177,6 +177,7 @@ class ColumnsReader:
             refuse=part.refuse,
             check=self._progress.check,
         )
+        # All rows and files of a part need the same features.
         header = _Header(table.where, table.names, table.has_header, roles)
         self._first_header = self._first_header or header
         if header.used() != self._first_header.used():
@@ -189,6 +190,7 @@ class ColumnsReader:
                     row=table.line(0) if table.unit == "row" else self._builder.n_documents + 1,
                 )
             )
+        # Only a table in memory can be divided by a column with the part of each document.
         if piece.parts.size and not self._builder.holds_parts:
             raise DatasetError(
                 tr(
@@ -216,6 +218,7 @@ class ColumnsReader:
         if not feature_columns:
             location = header.where
             raise no_features(location) if self._builder.n_documents else _no_rows(location)
+        # Columns that number rows or queries are left out, with a note on each.
         text = tr('the column "{column}" numbers rows or queries and was left out.')
         numbering = [names[i] for i in roles.ignored if names[i]]
         return TableFacts(
@@ -339,7 +342,7 @@ def is_numeral(text: str) -> bool:
 def _features(
     table: TableColumns, roles: RecognisedColumns, check: Callable[[], None]
 ) -> tuple[Floats, tuple[int, ...]]:
-    """Return the values of the features, and the indices of the features that have them.
+    """Return the values of the numeric features, and the indices of these features.
 
     An unsure feature with texts is left out; texts in any other feature are an error.
     """
@@ -347,6 +350,7 @@ def _features(
     with_values: list[int] = []
     text_positions: list[int] = []
     unsure = set(roles.unsure)
+    # Write the columns of numbers side by side; columns of texts leave no gap.
     for i, position in enumerate(roles.features):
         check()
         numbers, text_row = _parsed_numbers(table, table.column(position))
@@ -359,6 +363,7 @@ def _features(
         raise _not_numbers(table, text_positions)
     if not with_values:
         raise no_features(table.where)
+    # Keep the columns that were written.
     X = X if len(with_values) == X.shape[1] else np.ascontiguousarray(X[:, : len(with_values)])
     return X, tuple(with_values)
 
@@ -372,6 +377,7 @@ def _not_numbers(table: TableColumns, positions: Sequence[int]) -> DataError:
         len(names),
     )
     expected = text.format(names=listed(names))
+    # Reading the first of the features again gives its error, which is then completed.
     try:
         _numbers(table, positions[0], expected)
     except ColumnValueError as error:
@@ -483,6 +489,7 @@ def frames_of_folds(frame: Any, part: str, fold: str) -> list[tuple[str, dict[st
     """
     columns = frame_columns(frame)
     positions = {column: _position(columns, column) for column in (part, fold) if column}
+    # Each row has the name of a part.
     parts = [str(value).strip().lower() for value in columns.column(positions[part]).tolist()]
     unknown = sorted(text for text in set(parts) if part_code(text) is None)
     if unknown:
@@ -490,11 +497,13 @@ def frames_of_folds(frame: Any, part: str, fold: str) -> list[tuple[str, dict[st
         raise DatasetError(
             f'{_LOCATION}: found "{short(unknown[0])}" in column "{short(part)}", expected {expected}.'
         )
+    # Without a column of folds, all rows belong to fold 1.
     numbers = columns.column(positions[fold]).tolist() if fold else [1] * columns.n_rows
     fold_of_row = np.array([f"{number}" for number in numbers])
     ids = sorted(dict.fromkeys(fold_of_row.tolist()), key=lambda text: (len(text), text))  # 2 before 10
     # The name of each row's part; a code is a position in PART_WORDS.
     kind_of_row = np.array(tuple(PART_WORDS))[[part_code(text) or 0 for text in parts]]
+    # Select the rows of each part of each fold.
     frames = []
     for fold_id in ids:
         is_in_fold = fold_of_row == fold_id

@@ -285,6 +285,7 @@ def _required_position(
     """
     if name:
         return _position(location, names, name, option)
+    # Without a name, search for a common name in all columns but one that has another role.
     position = _first_common_position(names, common, [i for i in range(len(names)) if i != excluded])
     if position is None:
         text = (
@@ -504,9 +505,11 @@ def _shared_queries(table: Table) -> tuple[str, ...]:
 
 def _table_of_part(table: Table, code: int) -> Table:
     """Return the table of the documents of one part, by the part's code."""
+    # Select contiguous rows by a slice, which does not copy them.
     rows = np.flatnonzero(table.parts == code)
     is_contiguous = rows[-1] - rows[0] + 1 == rows.size
     selection = slice(int(rows[0]), int(rows[-1]) + 1) if is_contiguous else rows
+    # Queries without documents in this part are left out.
     query_of = np.repeat(np.arange(len(table.query_ids)), np.diff(table.query_ptr))[selection]
     queries, counts = np.unique(query_of, return_counts=True)
     X = table.X[selection]

@@ -71,6 +71,7 @@ def with_vectors(table: TableColumns) -> TableColumns:
     -----
     O(mk) for lists of k values; each column of lists is read once.
     """
+    # Find the columns of lists, and the length of the lists in each.
     columns: dict[int, NDArray[Any]] = {}
     lengths: dict[int, int] = {}
     for position in range(len(table.names)):
@@ -83,6 +84,7 @@ def with_vectors(table: TableColumns) -> TableColumns:
     if not lengths:
         return table
     matrices = {i: _matrix(table, i, values, lengths[i]) for i, values in columns.items()}
+    # Name the new columns, and note where the values of each come from.
     names: list[str] = []
     sources: list[tuple[int, int | None]] = []  # original column, and the index in its lists
     for position, name in enumerate(table.names):
