@@ -208,6 +208,7 @@ def _parts_in(folder: Path) -> dict[str, tuple[Path, ...]]:
         candidates = [c for c in data if pattern.match(c.name)]
         if not candidates:  # Yahoo's set1.train.txt
             candidates = [c for c in data if any(map(pattern.match, re.split("[._-]", c.name)))]
+        # A part consists of files in the folder or in a folder of its own; several files need numbers.
         in_order = _numbered_files(candidates, pattern) if candidates else _files_below(folder, pattern)
         if len(candidates) > 1 and not in_order:
             raise DatasetError(

@@ -267,6 +267,7 @@ class ScoreFile:
                     "order."
                 ).format(path=self.path, part=part.source.path if part.source else part)
             )
+        # Look up each document by its query and id.
         scores = np.full(part.n_documents, -np.inf)
         ids = part.document_ids
         for row, query in enumerate(part.query_index.tolist()):

@@ -74,6 +74,7 @@ def keep_parsed(checksum: str, table: Table, stop_check: store.Check, file_size:
 
     A table much larger than its file is not stored: a few lines with a feature 1,000,000 are parsed quickly.
     """
+    # Comments are stored in the order of the file, before the documents were sorted.
     are_taken = isinstance(table.comments, TakenComments)
     comments = table.comments.of if isinstance(table.comments, TakenComments) else table.comments
     assert isinstance(comments, TextComments)

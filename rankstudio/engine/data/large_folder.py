@@ -111,14 +111,17 @@ class LargeData:
         sizes = self.sizes[first:last]
         m = int(sizes.sum())
         n = self.n_features
+        # Each document has hidden factors; their weighted sum is the signal.
         factors = rng.standard_normal((m, _N_FACTORS), dtype=np.float32)
         weights = 0.7 ** np.arange(_N_FACTORS)
         signal = np.zeros(m)  # added up here: a library may sum in another order on another machine
         for factor, weight in zip(factors.T, (weights / np.sqrt(np.sum(weights**2))).tolist(), strict=True):
             signal += weight * factor
+        # The label is the number of thresholds that the utility of the document reaches.
         query_effect = np.repeat(0.4 * rng.standard_normal(last - first), sizes)
         utility = 0.6 * signal + 0.7 * rng.standard_normal(m) + query_effect
         labels = np.searchsorted(_LABEL_THRESHOLDS, utility, side="right").astype(np.int64)
+        # A feature is a mixture of noise and one of the factors.
         shared = np.repeat(rng.standard_normal((last - first, 3), dtype=np.float32), sizes, axis=0)
         values = rng.standard_normal((m, n), dtype=np.float32)
         for j in range(n):

@@ -74,6 +74,7 @@ def sort_descending(key: Floats, item: Ints, n: int, spare_key: Floats, spare_it
 
     Insertion inside runs of ``RUN``, then merging from the bottom up: O(n log n).
     """
+    # Sort each run by insertion.
     for start in range(0, n, RUN):
         for i in range(start + 1, start + RUN if start + RUN < n else n):
             moved_key = key[i]
@@ -85,6 +86,7 @@ def sort_descending(key: Floats, item: Ints, n: int, spare_key: Floats, spare_it
                 j -= 1
             key[j + 1] = moved_key
             item[j + 1] = moved_item
+    # Merge neighbors; the sorted runs double in length each time.
     width = RUN
     while width < n:
         for start in range(0, n - width, 2 * width):
@@ -330,16 +332,20 @@ def measure_all(
     level = integers[0]
     for model in range(models[0], models[1]):
         for q in range(query_ptr.shape[0] - 1):
+            # Skip the models that are not measured in this query.
             if model < begins[q] or model >= ends[q]:
                 continue
+            # No measure needs the ranks below the deepest cutoff.
             first = query_ptr[q]
             n = query_ptr[q + 1] - query_ptr[q]
             depth_limit = deepest if deepest < n else n
             depth = _unpack(ranked[model], first, n, depth_limit, rules.ties_reversed, level, key)
+            # Sum up what the measures need at every rank: gains for NDCG, relevant documents for the others.
             if graded:
                 _grade(gains, weight, key, level, depth, rules.ties_averaged, gain, dcg, tree)
             if counted:
                 _count(relevants, key, level, depth, rules.ties_averaged, relevant, hits, precisions, tree)
+            # Compute each measure from these sums, or from the order of the labels.
             for j in range(kinds.shape[0]):
                 kind = kinds[j]
                 cut = cuts[j]

@@ -294,7 +294,7 @@ def _read_features(
         count += 1
         if status == ABSENT and tally[FIRST_MISSING] < 0:
             tally[FIRST_MISSING] = begin - base
-        # Rows without zeros have all values beyond the width of X, which is 0: collect them with their ids.
+        # Without stored zeros, X has no columns, and all values are collected with their ids.
         if number > n:
             if ids.shape[0]:
                 slot = tally[VALUES] + count - 1

@@ -156,6 +156,7 @@ class CsvText:
         """
         try:
             for cells in self._reader:
+                # The mark behind the text is a record of its own, unless a quotation mark is not closed.
                 if cells and cells[-1].endswith(_END_MARK):
                     if cells != [_END_MARK]:
                         raise self.error(

@@ -647,6 +647,7 @@ def format_error(path: Path, text: Bytes, position: int, problem: int, most_feat
     most_features : int
         The largest feature id allowed.
     """
+    # The column of the problem is counted without the mark at the beginning of the file.
     line_begin = _line_start(text, position)
     mark = _UTF8_MARK if line_begin == 0 else b""
     before = text[line_begin:position].tobytes().removeprefix(mark).decode("utf-8", errors="replace")

@@ -254,6 +254,7 @@ def _remarks(
     grades: Mapping[str, Mapping[str, float]], runs: Mapping[str, RunScores], n_negative: int
 ) -> tuple[str, ...]:
     """Return sentences on negative grades, and on retrieved documents without a judgment."""
+    # Find the documents that a run retrieved but nobody judged.
     retrieved = [query_documents for run in runs.values() for query_documents in run.items()]
     unjudged = {
         (query, document)

@@ -298,10 +298,12 @@ def _numbers(table: TableColumns, position: int, expected: str) -> Floats:
 
 def _parsed_numbers(table: TableColumns, values: NDArray[Any]) -> tuple[Floats, int | None]:
     """Return a column as numbers, NaN for missing values, and the first row with any other value, or None."""
+    # Numbers are valid unless they are infinite.
     if values.dtype.kind in "biuf":
         numbers = values.astype(np.float64)
         infinite = np.isinf(numbers)
         return numbers, int(infinite.argmax()) if infinite.any() else None
+    # Other values are parsed one by one, up to the first invalid one.
     numbers = np.empty(len(values))
     for row, value in enumerate(values.tolist()):
         number = None

@@ -124,6 +124,7 @@ def _matrix(table: TableColumns, position: int, values: NDArray[Any], length: in
     """Return the lists of a column as the rows of an array, with missing values in rows without a list."""
     if values.ndim == 2:
         return values
+    # All lists of the column have the same length; a missing list is a row of missing values.
     rows: list[Sequence[Any]] = []
     missing_row = [None] * length
     for row, value in enumerate(values.tolist()):
