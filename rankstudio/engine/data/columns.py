@@ -163,7 +163,7 @@ def _checked_fields(values: Any) -> dict[str, Any]:
     """
     if not isinstance(values, Mapping):
         raise ParameterError("columns", values, _EXPECTED)
-    # Fields that are not given have their default value; lists of names become tuples.
+    # Other fields have their default; lists become tuples.
     checked = {f.name: values.get(f.name, f.default) for f in fields(DataColumns)}
     checked |= {
         name: _names_of_list(checked[name]) for name in ("features", "ignore", "labels", "missing_texts")

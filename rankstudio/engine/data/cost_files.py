@@ -102,7 +102,7 @@ def _costs_of_all_features(path: Path, costs: _Costs, dataset: FoldedDataset) ->
         if isinstance(costs, Mapping)
         else _costs_by_position(path, costs, dataset)
     )
-    # Every feature needs a cost, and one of the costs has to be greater than 0.
+    # Every feature needs a cost, and not all costs may be 0.
     missing = [(i, name) for i, name in zip(ids, dataset.feature_names, strict=True) if i not in costs_by_id]
     if missing:
         text = tr(
@@ -170,7 +170,7 @@ def _costs_from_table(path: Path, text: str) -> dict[str, tuple[float, float]]:
         rows = list(csv.reader(lines, delimiter=_separator(lines[0])))
     except csv.Error as error:
         raise _no_costs_error(path) from error
-    # Blank lines are skipped; cells that are missing at the end of a row are empty.
+    # Skip blank lines; missing cells are empty.
     costs_by_name: dict[str, tuple[float, float]] = {}
     for number, row in enumerate(rows[1:], start=2):
         if not any(cell.strip() for cell in row):
@@ -200,11 +200,11 @@ def _separator(header: str) -> str:
 def _costs_from_json(path: Path, text: str) -> _Costs:
     """Return the costs from JSON: those in profiles by position, those in objects by name or id."""
     documents = _json_documents(path, text)
-    # Answers with profiles contain the costs of the features by position.
+    # Profiles contain the costs by position.
     answers = [document for document in documents if isinstance(document, dict) and "profile" in document]
     if answers:
         return _costs_from_profiles(path, answers)
-    # A single object maps names to costs; otherwise each object has the name and the costs of a feature.
+    # A single object maps names to costs; of several, each describes one feature.
     first = documents[0] if documents else None
     if len(documents) == 1 and isinstance(first, dict) and "feature" not in first:
         rows: list[tuple[Any, Any]] = list(first.items())
@@ -273,12 +273,12 @@ def _costs_from_profiles(path: Path, answers: Sequence[Mapping[str, Any]]) -> li
     totals: list[list[float]] = []  # nanoseconds of each feature: on documents, and once per request
     documents = requests = 0.0
     try:
-        # Add up the nanoseconds of each feature over the queries of all requests.
+        # Add up the nanoseconds of each feature over all queries.
         for answer in answers:
             queries = list(_ltr_queries(_profiled_queries(answer), 0))
             requests += bool(queries)
             for query in queries:
-                # Each query has a child per feature, in the order of the feature set.
+                # Each query has one child per feature, in order.
                 children = query.get("children", [])
                 totals = totals or [[0.0, 0.0] for _ in children]
                 if len(children) != len(totals):

@@ -139,7 +139,7 @@ class RankingDataset:
         m, n = features.shape
         keys = np.zeros(m, dtype=np.int64) if qid is None else checked_ids(qid)
         check_arrays(features, labels, keys)
-        # Names are given, or those of the columns of a data frame, or "feature 1", "feature 2", ….
+        # By default, the names are those of the frame or "feature 1", ….
         if feature_names is None:
             feature_names = [str(name) for name in getattr(X, "columns", default_names(np.arange(1, n + 1)))]
         names = tuple(feature_names)
@@ -147,7 +147,7 @@ class RankingDataset:
             raise ParameterError("feature_names", f"{len(names)} names", f"{n}, one for each feature")
         if comments is not None and len(comments) != m:
             raise ParameterError("comments", f"{len(comments)} comments", f"{m}, one for each document")
-        # Sort the rows by query; a stable sort keeps their order within each query.
+        # Sort the rows by query, in a stable way.
         query_of, query_ids = numbered(keys)
         order = np.argsort(query_of, kind="stable")
         is_sorted = (np.diff(order) == 1).all()

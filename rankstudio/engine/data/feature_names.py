@@ -130,7 +130,7 @@ def load_notes(folder: Path, dataset: FoldedDataset) -> FeatureNotes:
         rows = list(csv.reader(io.StringIO(read_text(path, encoding="utf-8", errors="replace"))))
     except (OSError, csv.Error):
         return imported
-    # Use the rows that begin with the id of a feature; the others are ignored.
+    # Use the rows that begin with the id of a feature.
     names: dict[int, str] = {}
     notes: dict[int, str] = {}
     groups: dict[int, str] = {}
@@ -230,7 +230,7 @@ def with_feature_set(dataset: FoldedDataset, feature_set: FeatureSet) -> FoldedD
     DatasetError
         If the set has none of the features.
     """
-    # Match the features of the set by the names in the data or by position.
+    # Match the features by name or position.
     ids = dataset.feature_ids.tolist()
     original_names = given_names(dataset)
     matched = feature_set.matched(zip(ids, original_names, strict=True), by_position=True)

@@ -329,7 +329,7 @@ def _set_from_json(path: Path, text: str) -> _ParsedSet:
     features, name = features_in_json(document)
     if features and all(isinstance(feature, str) for feature in features):
         return _vespa_set(path, features)
-    # Other engines define each feature by an object with a name; all features belong to one engine.
+    # Other engines define each feature by an object with a name.
     if not features or not all(isinstance(f, dict) and isinstance(f.get("name"), str) for f in features):
         raise _no_feature_set_error(path)
     engines = {_engine_of_feature(feature) for feature in features}
@@ -337,7 +337,7 @@ def _set_from_json(path: Path, text: str) -> _ParsedSet:
         raise _no_feature_set_error(path)
     engine = engines.pop()
     assert engine is not None
-    # The features of Solr belong to a store, whose name is that of the set.
+    # The features of Solr belong to one store, which names the set.
     if engine == "solr":
         stores = list(dict.fromkeys(str(feature.get("store", "_DEFAULT_")) for feature in features))
         if len(stores) > 1:

@@ -65,7 +65,7 @@ def one_of(paths: Sequence[str]) -> str:
         return str(logs[0] if len(logs) == 1 else logs[0].parent)
     if len(data_files) == 1:
         return str(data_files[0])
-    # The parts of one fold are opened by their folder, if it contains no other parts.
+    # All parts of one fold are opened by their folder.
     folders = {file.parent for file in data_files}
     folder = data_files[0].parent
     if len(folders) == 1 and all(file.is_file() for file in data_files):
@@ -113,7 +113,7 @@ def find_folds(path: Path, *, judged: bool = False) -> list[FilesOfFold]:
 
     A folder of feature logs needs judgments in it, unless it is ``judged`` by a file elsewhere.
     """
-    # A file is one fold with a training part only; regular_file_size raises an error if there is none.
+    # A file is one fold with a training part only; it has to exist.
     if not is_there(path) or not path.is_dir():
         regular_file_size(path)
         return [FilesOfFold(1, {"train": (path,)})]
@@ -123,7 +123,7 @@ def find_folds(path: Path, *, judged: bool = False) -> list[FilesOfFold]:
     folds = _folds_in(path)
     if folds:
         return folds
-    # Otherwise exactly one folder in the folder has to contain a dataset.
+    # Otherwise one folder within has to contain a dataset.
     folds_of_child = {
         child: child_folds for child in children(path) if child.is_dir() and (child_folds := _folds_in(child))
     }
@@ -208,7 +208,7 @@ def _parts_in(folder: Path) -> dict[str, tuple[Path, ...]]:
         candidates = [c for c in data if pattern.match(c.name)]
         if not candidates:  # Yahoo's set1.train.txt
             candidates = [c for c in data if any(map(pattern.match, re.split("[._-]", c.name)))]
-        # A part consists of files in the folder or in a folder of its own; several files need numbers.
+        # The files of a part are in the folder, or in one of their own.
         in_order = _numbered_files(candidates, pattern) if candidates else _files_below(folder, pattern)
         if len(candidates) > 1 and not in_order:
             raise DatasetError(

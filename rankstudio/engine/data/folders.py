@@ -100,14 +100,14 @@ def open_dataset(
     )
     # Folds whose parts overlap share their rows in memory.
     opened_folds = share_rows(opened_folds)
-    # Known datasets have names for their features, a convention and perhaps warnings.
+    # Known datasets have a convention and names of their features.
     identity = identify(part_files[0][0].absolute(), opened_folds[0].train)
     named_folds = [*changed_parts(opened_folds, replace(identity, warnings=()).name_features)]
-    # Warnings about the files are kept with the train part of the first fold.
+    # The first train part keeps the warnings about all files.
     train = named_folds[0].train
     warnings = (*train.warnings, *identity.warnings, *reader.notes(named_folds))
     named_folds[0] = replace(named_folds[0], train=replace(train, warnings=warnings))
-    # Of several judges, the name of the dataset says which one's labels are in use.
+    # The name of the dataset tells which judge is in use.
     judge = f" ({specified.label.translate(_WITHOUT_SLASHES)})" if specified.judges else ""
     dataset = FoldedDataset(
         name=_dataset_name(path, folds) + judge,
@@ -125,7 +125,7 @@ def open_dataset(
     if specified.feature_set:
         dataset = with_feature_set(dataset, read_feature_set(Path(specified.feature_set)))
         named_folds = list(dataset.folds)
-    # Costs of features may be in a file next to the data; problems with it become warnings, too.
+    # The costs of features may be in a file next to the data.
     costs, unused_costs_note = costs_beside(dataset)
     notes = tuple(filter(None, (set_mismatch(dataset), unused_costs_note)))
     if notes:

@@ -94,7 +94,7 @@ def _measured_part(fold: Fold) -> str:
 def _scores_in_file(path: Path, dataset: FoldedDataset) -> tuple[Mapping[int, _PartScores], dict[str, str]]:
     """Return the scores in a file by fold and part, and the file's checksum by its name."""
     file = read_score_file(path)
-    # Scores can be measured on folds with a test or validation part only.
+    # Only folds with a test or validation part can be measured.
     folds = [fold for fold in dataset.folds if _measured_part(fold) in fold.parts]
     if not folds:
         raise DatasetError(
@@ -103,7 +103,7 @@ def _scores_in_file(path: Path, dataset: FoldedDataset) -> tuple[Mapping[int, _P
                 "create them, such as 5-fold (in the terminal --protocol 5-fold)."
             ).format(data=dataset.name)
         )
-    # Scores by line are in the order of the documents of all measured parts.
+    # Scores by line are in the order of the measured documents.
     if file.run is None:
         if dataset.divided_by and not isinstance(folds[0].train, LeftOut):
             raise DatasetError(
@@ -118,7 +118,7 @@ def _scores_in_file(path: Path, dataset: FoldedDataset) -> tuple[Mapping[int, _P
             f.number: {_measured_part(f): values} for f, values in zip(folds, scores, strict=True)
         }
         return scores_of_fold, {path.name: file.checksum}
-    # A run has scores by query and document, so it can contain scores of every part.
+    # A run may contain scores of every part.
     by_part = {
         fold.number: {
             name: file.of_parts([fold.parts[name]])[0]
@@ -134,7 +134,7 @@ def _scores_in_folder(
     folder: Path, dataset: FoldedDataset
 ) -> tuple[Mapping[int, _PartScores], dict[str, str]]:
     """Return the scores in files whose names contain fold and part, and the checksum of each file."""
-    # Find the file of each fold and part; files with other names are ignored.
+    # Find the file of each fold and part; ignore other files.
     path_of_part: dict[tuple[int, str], Path] = {}
     folds = {fold.number: fold for fold in dataset.folds}
     for path in _visible_files(folder):
@@ -231,7 +231,7 @@ class ScoreFile:
         """
         if self.run is not None:
             return [self._of_run(part) for part in parts]
-        # Scores by line: there has to be one for each document of the parts.
+        # Scores by line: one for each document of the parts.
         m = sum(part.n_documents for part in parts)
         if self.values.size != m:
             first = parts[0].source.path if parts[0].source else parts[0]
@@ -251,7 +251,7 @@ class ScoreFile:
             raise DatasetError(
                 text.format(where=first, others=n_others, m=m, path=self.path, n=self.values.size)
             )
-        # Cut the scores into those of each part; the rows of a part may be in another order than its lines.
+        # Cut the scores by part, and sort them as the rows of the part.
         ends = np.cumsum([part.n_documents for part in parts])[:-1]
         pieces = zip(np.split(self.values, ends), parts, strict=True)
         return [piece if part.file_rows is None else piece[part.file_rows] for piece, part in pieces]

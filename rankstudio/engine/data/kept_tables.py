@@ -74,7 +74,7 @@ def keep_parsed(checksum: str, table: Table, stop_check: store.Check, file_size:
 
     A table much larger than its file is not stored: a few lines with a feature 1,000,000 are parsed quickly.
     """
-    # Comments are stored in the order of the file, before the documents were sorted.
+    # Comments are stored in the order of the file.
     are_taken = isinstance(table.comments, TakenComments)
     comments = table.comments.of if isinstance(table.comments, TakenComments) else table.comments
     assert isinstance(comments, TextComments)
@@ -143,7 +143,7 @@ def _table_of_arrays(arrays: Mapping[str, NDArray[Any]], text: Mapping[str, Any]
     """Return the table with the arrays and texts of an entry of the store."""
     content, offsets = (arrays[name] for name in _COMMENT_ARRAYS)
     comments = TextComments(content, offsets)
-    # The first array of a table is X, which is stored in several forms.
+    # X comes first in the list, and is stored in several forms.
     y, query_ptr, missing, feature_ids, file_rows, parts = (arrays[name] for name in _ARRAY_NAMES[1:])
     return Table(
         features_of(arrays, missing.size),

@@ -150,7 +150,7 @@ def identify(path: Path, dataset: RankingDataset) -> Identity:
     # The sample of RankStudio has the features of LETOR 4.0.
     if path.parent == resource("sample"):
         return Identity("letor4", "letor4", table_of_names("letor4"))
-    # Names of a known dataset are for files that do not name their features.
+    # A known dataset names features that have no names in the file.
     known_dataset = _known_dataset(path, dataset)
     names: Mapping[int, str] = {}
     from_zero = dataset.feature_names[0] == "id 0"  # ids in the files are then one less than here
@@ -162,14 +162,14 @@ def identify(path: Path, dataset: RankingDataset) -> Identity:
     if from_zero and 0 in own_names:
         own_names = {i + 1: name for i, name in own_names.items()}
     feature_set = first_feature_set(_files_beside(path, FEATURE_SET_FILES))
-    # A feature set is matched to the features by their names, or by position if they have none.
+    # Match the feature set by name, or by position without names.
     if feature_set is not None:
         ids = dataset.feature_ids.tolist()
         current_names = [own_names.get(i, name) for i, name in zip(ids, dataset.feature_names, strict=True)]
         feature_set = feature_set.matched(zip(ids, current_names, strict=True), by_position=unnamed)
         warnings += () if feature_set.ids else (feature_set.unused(dataset.n_features),)
         names = {**names, **feature_set.labels}
-    # Names next to the data come first, then those of the feature set, then those of the known dataset.
+    # Names next to the data take precedence over all others.
     names = own_names or names
     key, convention = (known_dataset.key, known_dataset.convention) if known_dataset else (None, STANDARD)
     matched_set = feature_set if feature_set and feature_set.ids else None

@@ -111,13 +111,13 @@ class LargeData:
         sizes = self.sizes[first:last]
         m = int(sizes.sum())
         n = self.n_features
-        # Each document has hidden factors; their weighted sum is the signal.
+        # The signal is a weighted sum of hidden factors.
         factors = rng.standard_normal((m, _N_FACTORS), dtype=np.float32)
         weights = 0.7 ** np.arange(_N_FACTORS)
         signal = np.zeros(m)  # added up here: a library may sum in another order on another machine
         for factor, weight in zip(factors.T, (weights / np.sqrt(np.sum(weights**2))).tolist(), strict=True):
             signal += weight * factor
-        # The label is the number of thresholds that the utility of the document reaches.
+        # The label is the number of thresholds that the utility reaches.
         query_effect = np.repeat(0.4 * rng.standard_normal(last - first), sizes)
         utility = 0.6 * signal + 0.7 * rng.standard_normal(m) + query_effect
         labels = np.searchsorted(_LABEL_THRESHOLDS, utility, side="right").astype(np.int64)
@@ -154,7 +154,7 @@ def write_folder(data: LargeData, folder: Path) -> Generator[int, None, None]:
     make_folder(folder)
     n_written = 0
     for part, path in written_files(folder).items():
-        # Write each file in a temporary folder, and move it to its path when it is complete.
+        # Move each file to its path when it is complete.
         try:
             with tempfile.TemporaryDirectory(
                 dir=folder, prefix=".rankstudio-", suffix=".part"
@@ -162,7 +162,7 @@ def write_folder(data: LargeData, folder: Path) -> Generator[int, None, None]:
                 new_file = Path(temporary_folder) / path.name
                 with new_file.open("wb", buffering=0) as file:
                     for n_documents, text in data.text(part):
-                        # An unbuffered file writes fewer bytes than it is given if the disk is full.
+                        # Fewer bytes are written if the disk is full.
                         if file.write(text.data) != len(text):
                             raise OSError(errno.ENOSPC, "no space left on the disk")
                         n_written += n_documents

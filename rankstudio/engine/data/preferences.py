@@ -202,7 +202,7 @@ def sample_preferences(
         raise DatasetError("Preferences cannot be drawn: no query has documents with different labels.")
     if n_pairs > _MAX_PAIRS:
         raise DatasetError(f"Preferences are drawn from at most {_MAX_PAIRS:,} pairs, found {n_pairs:,}.")
-    # Draw numbers of pairs, and find the winner and the loser of each drawn pair.
+    # Draw numbers of pairs, and find their winners and losers.
     rng = np.random.default_rng(seed)
     drawn = rng.choice(n_pairs, max(1, round(share * n_pairs)), replace=False, shuffle=False)
     drawn.sort()

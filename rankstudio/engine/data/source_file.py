@@ -86,7 +86,7 @@ class LoadedFile:
                         begin = padded(path, count)
                         begin[:count] = content[:count]
                         return cls(path, begin, progress)
-                    # Reading is half of the progress of a file, and parsing the other half.
+                    # Reading is half of the progress, and parsing the other half.
                     n_read += count
                     progress.advance(count / 2)
                 # The file must not have changed while it was read.

@@ -199,11 +199,11 @@ class StoredEntry:
             If it is missing, or its manifest is damaged, of another version or of another entry.
         """
         try:
-            # The first line of the manifest is the checksum of the other lines.
+            # The manifest begins with the checksum of its other lines.
             digest, _, body = (path / MANIFEST).read_bytes().partition(b"\n")
             if digest.decode() != hashlib.sha256(body).hexdigest():
                 raise ValueError("its manifest is damaged")
-            # The folder of an entry is named by its key or, without a key, by that checksum.
+            # The name of an entry is its key or, without a key, that checksum.
             content = json.loads(body)
             if content["version"] != _VERSION or path.name != (content["key"] or digest.decode()):
                 raise ValueError("it belongs to another entry or version")
@@ -599,7 +599,7 @@ def make_room(folder: Path, path: Path, needed: float, purpose: str) -> None:
         if time.time() - last_use > _PROTECTED_SECONDS
     ]
     removable_size = sum(size for _, size, _ in removable)
-    # Remove entries until enough space is free, and the others use no more than their share of the disk.
+    # Remove entries until the new one fits on the disk and into their share.
     while True:
         free = shutil.disk_usage(folder).free
         is_free = free >= needed + _FREE_BYTES_LEFT

@@ -112,7 +112,7 @@ def describe(*parts: RankingDataset) -> DatasetSummary:
         np.concatenate([extreme.reduceat(part.y, part.query_ptr[:-1]) for part in parts])
         for extreme in (np.minimum, np.maximum)
     )
-    # The columns are in the order of the fields of FeatureSummary; the names of the features come second.
+    # FeatureSummary has these fields in this order, with the name second.
     columns = (first.feature_ids, minimum, maximum, total / m, zeros / m, constant, missing)
     ids, *numbers = (column.tolist() for column in columns)
     features = tuple(FeatureSummary(*row) for row in zip(ids, first.feature_names, *numbers, strict=True))

@@ -376,8 +376,7 @@ class TableInMemory(TableBuilder):
         DatasetError
             If the sizes do not add up to the number of documents.
         """
-        # Find the order in which the documents of each query are in consecutive rows, empty if they already
-        # are.
+        # Find the order in which queries are contiguous, empty if they already are.
         query_ptr, ids, scattered = self._queries(facts, sizes)
         order = _order_of_rows(facts, self.n_documents) if scattered is None else self._runs.order()
         # Join the pieces, then sort their rows.
@@ -522,7 +521,7 @@ class TableOnDisk(TableBuilder):
         """
         assert self._X is not None
         n_features = max(facts.n_features, n_features)
-        # Find the order in which the documents of each query are in sequence.
+        # Find the order in which queries are contiguous.
         query_ptr, ids, scattered = self._queries(facts, sizes)
         order = (
             _order_of_rows(facts, self.n_documents) if scattered is None else self._order_by_query(scattered)
@@ -549,7 +548,7 @@ class TableOnDisk(TableBuilder):
             self._new.save("y", y)
         else:
             self._new.take("y", self._y)
-        # Write the other arrays and the facts about the table, then map the finished table from its files.
+        # Write the other arrays and facts, then map the finished table.
         self._new.take("comments", self._comments)
         self._new.take("comment_offsets", self._offsets)
         small_arrays = {"query_ptr": query_ptr, "missing": missing, "file_rows": order}
@@ -639,7 +638,7 @@ class TableOnDisk(TableBuilder):
         the memory limit three times.
         """
         assert self._X is not None
-        # The largest query has to fit into memory with three numbers of 8 bytes for each value.
+        # The largest query needs three numbers of 8 bytes for each value.
         largest = int(np.diff(query_ptr).max())
         if 24.0 * largest * width > memory.budget():
             raise DatasetError(
@@ -654,7 +653,7 @@ class TableOnDisk(TableBuilder):
                     budget=memory.size(memory.budget()),
                 )
             )
-        # The old file is removed after the new one is written, so both need space on the disk.
+        # The old and the new file both need space on the disk.
         purpose = f"{self.n_documents:,} documents with {width} features"
         store.make_room(self._folder, self.path, 8.0 * width * self.n_documents, purpose)
         self._X.finish(durable=False)

@@ -340,12 +340,12 @@ def measure_all(
             n = query_ptr[q + 1] - query_ptr[q]
             depth_limit = deepest if deepest < n else n
             depth = _unpack(ranked[model], first, n, depth_limit, rules.ties_reversed, level, key)
-            # Sum up what the measures need at every rank: gains for NDCG, relevant documents for the others.
+            # Sum up gains and relevant documents from rank to rank.
             if graded:
                 _grade(gains, weight, key, level, depth, rules.ties_averaged, gain, dcg, tree)
             if counted:
                 _count(relevants, key, level, depth, rules.ties_averaged, relevant, hits, precisions, tree)
-            # Compute each measure from these sums, or from the order of the labels.
+            # Compute each measure from these sums or the order of labels.
             for j in range(kinds.shape[0]):
                 kind = kinds[j]
                 cut = cuts[j]

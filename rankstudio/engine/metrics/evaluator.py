@@ -119,25 +119,25 @@ def compile_truth(
     DatasetError
         For a label with an infinite gain.
     """
-    # Gains are computed once for each distinct label; level has the code of each document's label.
+    # Compute the gain of each distinct label; level has the labels' codes.
     values, level = label_codes(labels)
     with np.errstate(over="ignore"):
         gain = convention.gains(values)
         total = np.add.reduceat(gain[level], query_ptr[:-1])
-    # Gains that grow exponentially overflow if the labels are no grades.
+    # Exponential gains overflow if the labels are no grades.
     if not np.isfinite(total).all():
         raise DatasetError(
             f"The largest label, {labels.max():g}, is too large for NDCG with the gain "
             f"{convention.gain.value} of the {convention.label} convention. "
             "Labels are usually grades such as 0 … 4."
         )
-    # The ideal DCG, the relevant documents and the pairs of each query.
+    # Ideal DCG, relevant documents and pairs of each query.
     weight = convention.weights(int(np.diff(query_ptr).max()))
     ideal = _ideal_dcg(gain[level], query_ptr, weight)
     relevant = (values >= convention.relevant_from).astype(np.float64)
     n_pairs = count_pairs(labels, query_ptr) if pairs else np.zeros(0, np.int64)
     n_relevant = np.add.reduceat(relevant[level], query_ptr[:-1]).astype(np.int64)
-    # ERR needs the chances of stopping at each label; labels below 0 are no judgments.
+    # ERR stops at each label by chance; labels below 0 are no judgments.
     stop = convention.stop_chances(values, greatest_grade)
     judged = (values >= 0.0).astype(np.float64)
     n_judged = np.add.reduceat(judged[level], query_ptr[:-1]).astype(np.int64)
@@ -273,7 +273,7 @@ class Evaluator:
             if relevant_from is None:
                 relevant_from = self.convention.relevant_from
             indices_by_threshold.setdefault(relevant_from, []).append(index)
-        # Each group needs a truth of its own, because the truth has the numbers of relevant documents.
+        # The truth of a group has its own numbers of relevant documents.
         batches = []
         for relevant_from, batch_indices in indices_by_threshold.items():
             measures = [self.measures[index] for index in batch_indices]

@@ -198,9 +198,9 @@ def _accepted_names(call: Callable[..., Any], key: str) -> set[str]:
         parameters = list(inspect.signature(call).parameters.values())
     except (TypeError, ValueError):  # a compiled function has no signature
         return set()
-    # The first parameter receives the labels, and the others only what is offered.
+    # The first parameter receives the labels.
     names = {p.name for p in parameters[1:] if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)} & offered
-    # The function cannot be called if it takes no labels, or needs anything else.
+    # The function may not need anything that is not offered.
     variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     needed = [p.name for p in parameters[1:] if p.default is p.empty and p.kind not in variable]
     takes_labels = bool(parameters) and parameters[0].kind is not inspect.Parameter.KEYWORD_ONLY

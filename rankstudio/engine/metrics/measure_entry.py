@@ -161,7 +161,7 @@ def refuse_invalid_measure(entry: object) -> None:
     if type(entry.higher_is_better) is not bool or not _is_range(entry.low, entry.high):
         text = tr("{key}: expected true or false for higher_is_better, and a low below high.")
         raise PlanError(text.format(key=entry.key))
-    # The function is named by its module, unless the entry itself has the code.
+    # The function has a name, unless the entry itself has the code.
     is_local = entry.origin is not None and not entry.function
     if not is_local and not (isinstance(entry.function, str) and _FUNCTION.fullmatch(entry.function)):
         text = tr('{key}: function: expected "module:name", got {value}.')

@@ -141,7 +141,7 @@ def measure(name: str | Measure) -> Measure:
     """
     if isinstance(name, Measure):
         return name
-    # The name consists of a family, perhaps parameters, and perhaps a cutoff.
+    # A name has a family, perhaps parameters, perhaps a cutoff.
     match = _NAME.fullmatch(name.strip().lower()) if isinstance(name, str) else None
     family = _family(match[1]) if match is not None else None
     if match is None or family is None:

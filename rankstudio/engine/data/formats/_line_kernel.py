@@ -270,7 +270,7 @@ def _read_features(
         # A row ends with a newline, or with a comment.
         if byte_at(i) == NEWLINE or byte_at(i) == HASH:
             break
-        # Read and check the id; ids are shifted so that the first feature has number 1.
+        # Read the id; the shift gives the first feature the number 1.
         number, begin = read_id(i)
         number += shift
         problem = _id_problem(number, begin, most_features)
@@ -294,7 +294,7 @@ def _read_features(
         count += 1
         if status == ABSENT and tally[FIRST_MISSING] < 0:
             tally[FIRST_MISSING] = begin - base
-        # Without stored zeros, X has no columns, and all values are collected with their ids.
+        # If zeros are not stored, X has no columns: collect ids and values.
         if number > n:
             if ids.shape[0]:
                 slot = tally[VALUES] + count - 1
@@ -303,7 +303,7 @@ def _read_features(
                 if status == HARD:
                     _note_hard(hard, tally, row, n + 1 + slot, begin - base, i - base)
             continue
-        # Write the value to its column; hard numbers are noted, to be parsed later.
+        # Hard numbers are noted, to be parsed later.
         X[row, number - 1] = value
         if status == ABSENT:
             missing[number - 1] += 1
@@ -416,7 +416,7 @@ def parse(
             if i == FAILED:
                 break
         else:
-            # Without query ids, each id is empty, so all documents belong to the same query.
+            # Empty ids make all documents belong to the same query.
             spans[row, QID_BEGIN] = spans[row, QID_END] = i - base
         new_query[row] = row == first_row or not _same_query(base, row, spans)
         i = _read_features(

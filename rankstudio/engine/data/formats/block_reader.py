@@ -112,7 +112,7 @@ def _recogniser_confidence(form: DataFormat, beginning: Beginning) -> float:
         if not 0 <= certainty <= 1:
             raise ValueError(tr("expected a number from 0 to 1, got {value}").format(value=shown(certainty)))
     except (RuntimeError, TimeoutError, TypeError, ValueError) as error:
-        # Remember the failure, so that the recogniser is not called again.
+        # A recogniser that failed is not called again.
         _failed_formats.add(form.recorded)
         text = tr("{file}: the format {format} of {package} could not be asked: {reason}.")
         fields = {"file": beginning.path.name, "format": form.label, "package": form.package}
@@ -302,7 +302,7 @@ def _as_data_block(raw_block: Any) -> DataBlock:
 
 def _as_matrix(X: Any, *, takes_entries: bool) -> Any:
     """Return features as an array of doubles, or as entries with ascending ids if most values are 0."""
-    # A sparse matrix of SciPy stays without zeros if most of its values are 0; its ids are counted from 1.
+    # A sparse matrix of SciPy is kept sparse if that saves memory.
     if hasattr(X, "tocsr") and hasattr(X, "nnz"):
         rows = X.tocsr()
         rows.sum_duplicates()
@@ -408,7 +408,7 @@ def _as_columns(path: Path, block: Any, first_row: int) -> TableColumns:
     if not isinstance(block, Mapping):
         text = tr("expected a mapping of columns, got {value}")
         raise _BlockError(text.format(value=shown(type(block).__name__)))
-    # The block maps names to arrays of one dimension and of the same length.
+    # The block maps names to columns of the same length.
     arrays = [np.asarray(values) for values in block.values()]
     if not arrays or any(array.ndim != 1 or len(array) != len(arrays[0]) for array in arrays):
         shapes = ", ".join(str(array.shape) for array in arrays[:5])
@@ -473,8 +473,7 @@ def write_file(form: DataFormat, dataset: RankingDataset, path: Path, comments: 
         feature_names=dataset.feature_names if is_named else (),
         documents=dataset.document_ids if comments and all(dataset.document_ids) else (),
     )
-    # The writer writes one file in a new folder beside the path, whose bytes then become the file at the
-    # path.
+    # The writer writes one file in a new folder; its bytes are then packed.
     try:
         with tempfile.TemporaryDirectory(prefix=".rankstudio-", dir=path.parent) as folder:
             new_file = Path(folder, without_ending(path.name))

@@ -156,7 +156,7 @@ class CsvText:
         """
         try:
             for cells in self._reader:
-                # The mark behind the text is a record of its own, unless a quotation mark is not closed.
+                # The mark is in a cell with other text if a quotation mark is not closed.
                 if cells and cells[-1].endswith(_END_MARK):
                     if cells != [_END_MARK]:
                         raise self.error(
@@ -284,7 +284,7 @@ class _CsvRows:
 
         Every cell is read as text, and float() converts it to the nearest number.
         """
-        # Read one chunk of the text, some rows at a time, because cells as text take much memory.
+        # Read a chunk, some rows at a time: their texts take much memory.
         text = self._text
         end = text.n_characters + CHUNK
         rows = text.rows()

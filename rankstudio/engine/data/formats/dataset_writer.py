@@ -129,7 +129,7 @@ def _csv_pieces(dataset: RankingDataset, delimiter: str, comments: bool) -> Iter
     """Yield a header, then lines, one for each document."""
 
     def cell(text: str) -> str:
-        # Quote a text with outer blanks, the delimiter, quotation marks or the end of a line.
+        # Quote texts with outer blanks, delimiters, quotes or line ends.
         text = str(guarded(text))
         is_plain = text == text.strip() and not any(c in text for c in f'{delimiter}"\r\n')
         return text if is_plain else '"' + text.replace('"', '""') + '"'
@@ -140,7 +140,7 @@ def _csv_pieces(dataset: RankingDataset, delimiter: str, comments: bool) -> Iter
     yield _encoded([delimiter.join(map(cell, header))])
     ids = [cell(query) for query in dataset.query_ids]
     texts = iter(dataset.comments)
-    # Write blocks of documents, so that the text of the whole dataset is never in memory.
+    # Write the documents in blocks, which take little memory.
     for first in range(0, dataset.n_documents, _DOCUMENTS_AT_ONCE):
         rows = slice(first, first + _DOCUMENTS_AT_ONCE)
         lines = []
@@ -210,7 +210,7 @@ def _letor_lines(dataset: RankingDataset, begin: int, end: int, comments: bool, 
     lines = []
     for row in range(begin, end):
         query_id = dataset.query_ids[dataset.query_index[row]]
-        # Write the entries that are stored, the values that are not 0, or all values.
+        # Write the stored entries, the values other than 0, or all values.
         if isinstance(dataset.X, SparseRows):
             columns, values = dataset.X.entries(row)
             features = [f"{ids[j]}:{shortest(v)}" for j, v in zip(columns, values, strict=True)]
@@ -222,7 +222,7 @@ def _letor_lines(dataset: RankingDataset, begin: int, end: int, comments: bool, 
             features = [f"{i}:{shortest(v)}" for i, v in zip(ids, dataset.X[row].tolist(), strict=True)]
         query = [f"qid:{query_id}"] if queries else []
         line = " ".join([shortest(dataset.y[row].item()), *query, *features])
-        # A comment ends with its line, so the ends of lines within it become blanks.
+        # A comment has to fit into its line.
         comment = " ".join(dataset.comments[row].splitlines()) if comments and len(dataset.comments) else ""
         lines.append(f"{line} #{comment}\n" if comment else f"{line}\n")
     return "".join(lines).encode("utf-8", errors="backslashreplace")

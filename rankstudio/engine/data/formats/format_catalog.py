@@ -239,7 +239,7 @@ def refuse_invalid(entry: object) -> None:
     if not are_endings:
         text = tr('{key}: endings: expected a tuple of endings such as (".npz",), got {value}.')
         raise PlanError(text.format(key=entry.key, value=shown(endings)))
-    # The reader is required; the recogniser and the writer are optional.
+    # Only the reader is required.
     for reference in [entry.reader, *filter(None, [entry.recognise, entry.writer])]:
         if not isinstance(reference, str) or not _MODULE_AND_NAME.fullmatch(reference):
             text = tr('{key}: expected functions as "module:function", got {value}.')

@@ -82,7 +82,7 @@ class JsonValues:
             if character != "[":
                 yield self._line, self._value()
                 continue
-            # The values of an array are yielded one by one, so that the array is never in memory as a whole.
+            # The values of an array are yielded one by one.
             self._advance(self._position + 1)
             while character := self._next_character():
                 if character == "]":
@@ -119,7 +119,7 @@ class JsonValues:
                 if self._may_have_surrogates:
                     json.dumps(value, ensure_ascii=False).encode()  # ValueError for half of a pair
             except json.JSONDecodeError as error:
-                # A value that is cut off at the end of the text read so far is decoded again with more text.
+                # A value that is cut off is decoded again with more text.
                 is_near_end = not self._rest[error.pos + _CUT_CHARACTERS :].strip()
                 may_be_incomplete = error.msg.startswith("Unterminated") or is_near_end
                 if self._is_at_end or not may_be_incomplete:

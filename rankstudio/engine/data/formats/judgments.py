@@ -160,7 +160,7 @@ def _judgments_in_json(text: TextLines) -> Iterator[tuple[int, str, str, str]]:
     lists = list(_judgment_lists(parsed))
     if not lists:
         raise text.error(1, text.lines[0], tr(EXPECTED))
-    # Each entry of a list rates documents for one query; JSON is reported as line 1.
+    # Each entry rates documents for one query; JSON has one line.
     for entry in (entry for judgments in lists for entry in judgments):
         ratings = entry.get("ratings") if isinstance(entry, dict) else None
         query = entry.get("query") if isinstance(entry, dict) else None

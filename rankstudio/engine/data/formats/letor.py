@@ -215,7 +215,7 @@ class _LetorText:
         progress = self._progress if file.whole is not None else self._progress.silent()
         for number, text in enumerate(text_chunks(file)):
             self.empty = False
-            # Parse the lines and add them to the table, until a line is invalid.
+            # Parse the lines until one is invalid.
             if first_error is None:
                 share = (position + file.done / max(file.size, 1)) / self._n_files
                 try:
@@ -234,7 +234,7 @@ class _LetorText:
                 _refuse_zero_byte(file.path, text, n_lines_before)
             if file.whole is None:
                 n_lines_before += count_lines(text[: len(text) - PADDING])[0]
-        # A document that is hidden in a comment is reported only if all lines are valid.
+        # A document hidden in a comment is reported if all lines are valid.
         first_error = first_error or hidden_document_error
         if first_error is not None:
             raise first_error
@@ -267,7 +267,7 @@ class _LetorText:
                 runs=one_run(len(rows.y)),
                 place_of=lambda _: n_lines_before,
             )
-        # A run of documents begins on each line with another query id than the line before.
+        # A run begins where the query id differs from the line before.
         starts = np.flatnonzero(rows.new_query)
         query_spans = rows.spans[starts][:, [kernels.QID_BEGIN, kernels.QID_END]]
         lengths = np.diff(starts, append=len(rows.y)).tolist()
@@ -332,7 +332,7 @@ def _parse_lines(
     begin = skip_mark(path, text) if begins else 0
     pieces = cut(path, text, begin, len(text) - PADDING, pool, progress)
     n_lines = sum(p.lines for p in pieces)
-    # The first lines tell the width and, roughly, the number of values.
+    # The first lines tell the width and roughly the number of values.
     first = _first_tally(text, pieces, rules)
     width = max(width, int(first[kernels.GREATEST_ID]))
     n_values = int(first[kernels.VALUES]) * n_lines // max(1, int(first[kernels.ROWS]))  # an estimate
@@ -447,10 +447,10 @@ def _parse_piece(text: Bytes, piece: TextPiece, rows: _Rows, rules: _LineRules) 
     """Parse one piece into its rows; runs in a thread of the pool."""
     width = rows.X.shape[1]
     capacity = _FIRST_HARD_CAPACITY
-    # Only rows without zeros collect values; a piece has no more of them than its length allows.
+    # The length of the piece limits the number of collected values.
     is_sparse = rows.lengths.size > 0
     max_values = (piece.end - piece.begin) // _BYTES_OF_VALUE + 1 if is_sparse else 0
-    # Parse once, or a second time with room for all hard numbers, which the kernel leaves to Python.
+    # Parse again if there is no room for all hard numbers.
     while True:
         ids = np.empty(max_values, dtype=np.int32)
         values = np.empty(max_values)
@@ -647,7 +647,7 @@ def format_error(path: Path, text: Bytes, position: int, problem: int, most_feat
     most_features : int
         The largest feature id allowed.
     """
-    # The column of the problem is counted without the mark at the beginning of the file.
+    # The UTF-8 mark of a file does not count as a column.
     line_begin = _line_start(text, position)
     mark = _UTF8_MARK if line_begin == 0 else b""
     before = text[line_begin:position].tobytes().removeprefix(mark).decode("utf-8", errors="replace")

@@ -93,11 +93,11 @@ def exceeds_budget(parts: Sequence[Files], specified: DataColumns) -> bool:
     size = sum(regular_file_size(path) for path in files)
     if size < min(_ALWAYS_FITTING_BYTES, room / 64) or memory.available() < _MIN_FREE_BYTES:
         return False
-    # The tables of all parts are in memory together, but the text of one part at a time.
+    # All tables are in memory, but the text of one part at a time.
     needs = {path: recognised_form(path, specified).memory_need(path) for path in files}
     texts = [sum(needs[path].text for path in part) for part in parts]  # parts are read one after the other
     need = sum(memory_need.table for memory_need in needs.values()) + max(texts)
-    # Data that are mostly 0 are not read from disk; they may take the whole memory limit.
+    # Data that are mostly 0 are never read from disk.
     thin = next((path for path, memory_need in needs.items() if memory_need.is_thin), None)
     if thin is None or need <= room:
         return need > room
@@ -206,7 +206,7 @@ class PartReader:
         With several judges, the dataset has the documents and labels of the judge in use. Missing values are
         filled from all documents, so that features do not depend on the judge.
         """
-        # With several judges, the table has a column of labels for each, NaN for documents without a label.
+        # With several judges, labels are a matrix, NaN where one is missing.
         table = file_contents.table
         judges = self._specified.judges
         labels = table.y
@@ -229,7 +229,7 @@ class PartReader:
                 )
             )
         data = dataset if judged.size == len(labels) else select_documents(dataset, judged)
-        # The judgments are found again by the array of labels of this dataset.
+        # The array of labels identifies the judgments.
         self._judgments[id(data.y)] = Judgments(judges, labels, dataset.query_ptr, dataset.query_ids)
         return data
 
@@ -375,7 +375,7 @@ def part_of(paths: tuple[Path, ...], form: DataFormat, specified: DataColumns, *
         return PartFiles(logs, joining_form, specified, refuse=refuse, judgments=texts)
     if not form.streams:
         return PartFiles(paths, form, specified, refuse=refuse)
-    # A file beside the data may give the number of documents of each query.
+    # A file beside the data may give the sizes of queries.
     may_have_sizes = form.takes_sizes and not specified.no_queries
     size_file = sizes_file(paths[0]) if may_have_sizes else None
     if len(paths) > 1 and (not form.several_files or size_file is not None):
@@ -432,13 +432,13 @@ def read_into_memory(part: PartFiles, progress: ReadProgress, *, cache: bool) ->
         files = [_open_file(part, path, progress, pool) for path in part.paths]
         progress.stopped = False  # an earlier reading that failed has set it
         try:
-            # Without the cache, checksums are computed in a second thread while the text is parsed.
+            # Compute the checksums in a second thread.
             pending = [pool.submit(file.checksum) for file in files]
             key = ""
             if cache:
                 joint_checksum = _joint_checksum(_awaited_results(pending, progress))
                 key = derived_checksum(joint_checksum, _parsing_key(part))
-            # Load the table that was parsed from the same bytes before, or parse the files.
+            # Load the table of the same bytes, or parse the files.
             table = _stored_table(key, progress, part) if cache else None
             if table is not None:
                 progress.advance(sum(file.size for file in files) / 2)  # the half that parsing would report
@@ -499,7 +499,7 @@ def read_to_disk(
             checksums = []
             for file in _stream_files(part.paths, progress.silent(), pool, checksums):
                 file.end()
-        # If the checksums are known, a table of the same bytes may be in the cache.
+        # A table of the same bytes may be in the cache.
         if all(checksums):
             key = _key_of_mapped_table(part, checksums, treatment, n_features)
             table = find_mapped(mapped_folder() / key, progress.check)

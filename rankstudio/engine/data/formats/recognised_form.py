@@ -73,7 +73,7 @@ def _plugin_format(beginning: Beginning, confidence: float, recorded: DataFormat
     greatest_confidence = max((value for value, _ in candidates), default=0.0)
     if greatest_confidence <= confidence:
         return None
-    # Of several most confident formats, the recorded one is used; without it, the user has to choose.
+    # Of several formats, the recorded one is used, or the user chooses.
     best_formats = [form for value, form in candidates if value == greatest_confidence]
     if recorded in best_formats:
         return recorded
@@ -122,7 +122,7 @@ def refuse_other_binary(path: Path, begin: bytes) -> None:
     magic = {"parquet": PARQUET, "arrow": ARROW}.get(format_of_name(path.name).key)
     if magic is None or begin.startswith(magic) or is_packed(begin):
         return
-    # The incremental decoder accepts a character that is cut off at the end.
+    # The last character may be cut off.
     try:
         getincrementaldecoder("utf-8")().decode(begin.rstrip(b"\n"))
         is_binary = b"\0" in begin

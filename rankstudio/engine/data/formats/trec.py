@@ -118,7 +118,7 @@ def runs_beside(qrels: Path) -> dict[str, Path]:
         is_run_name = bool(ending) or plain.lower().startswith("run.")
         if not is_run_name or not path.is_file() or path == qrels:
             continue
-        # The name of a run is its file's name without the ending, or without the "run." at the beginning.
+        # The name of a run has neither the ending nor "run.".
         name = plain[: len(plain) - len(ending)] if ending else plain[len("run.") :]
         if name in runs:
             raise DatasetError(
@@ -147,7 +147,7 @@ def read_judged(path: Path, progress: ReadProgress, refuse: bool) -> tuple[Table
                 "{endings} in the same folder, or feature logs of a search engine."
             ).format(path=path, endings=", ".join(RUN_ENDINGS))
         )
-    # Half of the progress is reported after reading, and half after parsing.
+    # Reading and parsing are each half of the progress.
     progress.advance(qrels.size / 2)
     table = graded_documents(qrels, {n: run_scores(text) for n, text in texts.items()}, refuse=refuse)
     progress.advance(qrels.size / 2)
@@ -188,12 +188,12 @@ def graded_documents(qrels: TextLines, runs: Mapping[str, RunScores], *, refuse:
     # The rows are the judged documents, query by query.
     n_negative = sum(grade < 0 for documents in grades.values() for grade in documents.values())
     rows = [(query, document) for query, documents in grades.items() for document in documents]
-    # The columns are the runs; a document that a run did not retrieve has NaN there.
+    # The columns are the runs, NaN for documents not retrieved.
     X = np.full((len(rows), len(runs)), np.nan)
     for column, (name, run) in enumerate(runs.items()):
         X[:, column] = [run.get(query, {}).get(document, np.nan) for query, document in rows]
         _check_scores(name, X[:, column], rows)
-    # If missing values are refused, the first one in the order of rows is reported.
+    # Report the first missing value if missing values are refused.
     if refuse and np.isnan(X).any():
         row, column = (int(indices[0]) for indices in np.nonzero(np.isnan(X)))
         query, document = rows[row]
@@ -254,7 +254,7 @@ def _remarks(
     grades: Mapping[str, Mapping[str, float]], runs: Mapping[str, RunScores], n_negative: int
 ) -> tuple[str, ...]:
     """Return sentences on negative grades, and on retrieved documents without a judgment."""
-    # Find the documents that a run retrieved but nobody judged.
+    # Find the retrieved documents without a judgment.
     retrieved = [query_documents for run in runs.values() for query_documents in run.items()]
     unjudged = {
         (query, document)

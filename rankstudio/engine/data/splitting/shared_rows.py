@@ -46,16 +46,16 @@ def share_rows(folds: Sequence[Fold]) -> list[Fold]:
     parts = [part for fold in folds for part in fold.parts.values()]
     if len(folds) < 2 or any(in_file(part.X) or isinstance(part.X, SparseRows) for part in parts):
         return list(folds)
-    # The pieces are the validation and test parts; every part has to be a sequence of pieces.
+    # Every part has to be a sequence of validation and test parts.
     pieces = _Pieces(part.X for fold in folds for part in (fold.vali, fold.test) if part is not None)
     sequences = [pieces_of_part for part in parts if (pieces_of_part := pieces.sequence(part.X)) is not None]
     if len(sequences) < len(parts):  # a part is not a union of pieces
         return list(folds)
-    # Arrange the pieces so that each part is a slice of the shared rows.
+    # Arrange the pieces so that each part is a slice.
     order = _common_order(sequences)
     shared = [pieces.matrices[piece] for piece in order]
     *starts, n_shared_rows = np.cumsum([0, *map(len, shared)]).tolist()
-    # Sharing has to save rows, and the shared rows have to fit into free memory beside the original ones.
+    # Sharing has to save rows, and the copy has to fit into memory.
     saves_rows = n_shared_rows < sum(part.n_documents for part in parts)
     needed = 8.0 * n_shared_rows * parts[0].n_features
     if not saves_rows or needed > _MEMORY_SHARE * memory.available():

@@ -363,12 +363,12 @@ def disjoint_parts(dataset: FoldedDataset) -> list[RankingDataset]:
     DatasetError
         As in `whole`.
     """
-    # If a single fold has only sizes of queries, its queries are numbered anew.
+    # Number the queries anew if only their sizes are known.
     if len(dataset.folds) == 1 and dataset.origin.read_as.by_sizes:
         return _renumbered(list(dataset.folds[0].parts.values()))
     # The test parts of several folds, or all parts of a single fold.
     parts = [part for name, part in _named(dataset) if len(dataset.folds) == 1 or name.endswith("test")]
-    # The documents of a single ranking are counted, because there are no queries to compare.
+    # A single ranking has no queries to compare: count its documents.
     if is_one_ranking(dataset):
         _check_all_there(dataset, sum(part.n_documents for part in parts))
         return parts
@@ -476,7 +476,7 @@ def concatenate(datasets: Sequence[RankingDataset]) -> RankingDataset:
     n_features = [d.n_features for d in datasets]
     if len(set(n_features)) > 1:
         raise ParameterError("datasets", n_features, "the same number of features in all parts")
-    # Join the queries and arrays; the arrays of a dataset cannot be written to.
+    # Join the queries and arrays; all arrays are read-only.
     sizes, ids = _joined_queries(datasets)
     arrays = (
         _joined([d.X for d in datasets]),
@@ -556,7 +556,7 @@ def select_documents(dataset: RankingDataset, rows: Ints) -> RankingDataset:
 
 def _rows(dataset: RankingDataset, rows: Ints, queries: Ints, sizes: Ints) -> RankingDataset:
     """Return some rows of a dataset; ``sizes`` are their numbers in ``queries``."""
-    # Rows that are mapped from a file are copied to another file, the others in memory.
+    # Rows mapped from a file are copied to another file.
     features = taken_rows(dataset.X, rows, store.scratch_folder()) if in_file(dataset.X) else dataset.X[rows]
     arrays = features, dataset.y[rows], np.concatenate([[0], np.cumsum(sizes)])
     for array in arrays:

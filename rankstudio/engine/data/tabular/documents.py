@@ -86,7 +86,7 @@ def read_documents(
     -----
     O(mn) for m rows and n features.
     """
-    # Find out which columns contain labels, queries, parts and features.
+    # Find the columns of labels, queries, parts and features.
     table = replace(table, missing_texts=specified.missing_texts)
     roles = recognise_columns(
         table.where,
@@ -103,7 +103,7 @@ def read_documents(
             )
         )
     check_memory(table.where, table.n_rows, len(roles.features))
-    # Read the values of each role. Without a column of labels, labels are 0.
+    # Read the values; without a column of labels, labels are 0.
     y = np.zeros(table.n_rows) if specified.no_labels or roles.label is None else _labels(table, roles)
     starts, runs = (np.zeros(0, np.int64), ()) if roles.qid is None else _query_runs(table, roles.qid)
     if specified.no_queries:
@@ -111,7 +111,7 @@ def read_documents(
     parts = _part_codes(table, roles.part)
     X, with_values = _features(table, roles, check)
     missing = np.isnan(X).sum(axis=0).astype(np.int64)
-    # With refused missing values, the first one in the order of rows is reported.
+    # Report the first missing value if missing values are refused.
     if refuse and missing.any():
         row, column = (int(indices[0]) for indices in np.nonzero(np.isnan(X)))
         expected = tr("a value for every feature, because missing values are refused")
@@ -190,7 +190,7 @@ class ColumnsReader:
                     row=table.line(0) if table.unit == "row" else self._builder.n_documents + 1,
                 )
             )
-        # Only a table in memory can be divided by a column with the part of each document.
+        # Only a table in memory can be divided by a column of parts.
         if piece.parts.size and not self._builder.holds_parts:
             raise DatasetError(
                 tr(
@@ -218,7 +218,7 @@ class ColumnsReader:
         if not feature_columns:
             location = header.where
             raise no_features(location) if self._builder.n_documents else _no_rows(location)
-        # Columns that number rows or queries are left out, with a note on each.
+        # Columns that number rows or queries are left out with a note.
         text = tr('the column "{column}" numbers rows or queries and was left out.')
         numbering = [names[i] for i in roles.ignored if names[i]]
         return TableFacts(
@@ -352,7 +352,7 @@ def _features(
     with_values: list[int] = []
     text_positions: list[int] = []
     unsure = set(roles.unsure)
-    # Write the columns of numbers side by side; columns of texts leave no gap.
+    # Write the columns of numbers side by side.
     for i, position in enumerate(roles.features):
         check()
         numbers, text_row = _parsed_numbers(table, table.column(position))
@@ -379,7 +379,7 @@ def _not_numbers(table: TableColumns, positions: Sequence[int]) -> DataError:
         len(names),
     )
     expected = text.format(names=listed(names))
-    # Reading the first of the features again gives its error, which is then completed.
+    # Read the first of the features again to get its error.
     try:
         _numbers(table, positions[0], expected)
     except ColumnValueError as error:

@@ -111,8 +111,7 @@ def recognise_columns(
     specified = _with_clean_names(specified)
     if specified.no_labels:
         specified = _without_missing_columns(names, specified)
-    # Find the columns of queries, labels and parts, and the specified columns to ignore or to use as
-    # features.
+    # Find the columns of queries, labels and parts, and the specified ones.
     positions = range(len(names))
     qid = _query_column(location, names, specified, with_sizes)
     if not has_header and not specified.label:  # the first column of a table without a header
@@ -136,7 +135,7 @@ def recognise_columns(
         plain = _plain_names(tuple(names))
         part = next((i for i in rest if plain[i] in PART_NAMES and says_parts(i)), None)
         rest = [i for i in rest if i != part]
-    # Comments or ids of documents are in a specified column, or in one with a common name.
+    # Find the column of comments or of document ids.
     comment = _first_common_position(names, (COMMENT_NAME, *DOCUMENT_NAMES), rest)
     comment_is_id = comment is not None and plain_name(names[comment]) != COMMENT_NAME
     if specified.document:
@@ -156,7 +155,7 @@ def recognise_columns(
     )
     if specified.features:
         return roles
-    # Without specified features, the features are found among the columns that have no role yet.
+    # Find the features among the columns that have no role yet.
     rest = [i for i in rest if i != comment]
     _check_repeated(location, names, [*single, part], rest)
     return _with_features(location, names, roles, rest, specified.no_queries)
@@ -285,7 +284,7 @@ def _required_position(
     """
     if name:
         return _position(location, names, name, option)
-    # Without a name, search for a common name in all columns but one that has another role.
+    # Otherwise search for a common name.
     position = _first_common_position(names, common, [i for i in range(len(names)) if i != excluded])
     if position is None:
         text = (

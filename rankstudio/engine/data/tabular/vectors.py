@@ -84,7 +84,7 @@ def with_vectors(table: TableColumns) -> TableColumns:
     if not lengths:
         return table
     matrices = {i: _matrix(table, i, values, lengths[i]) for i, values in columns.items()}
-    # Name the new columns, and note where the values of each come from.
+    # Name the new columns, and note the sources of their values.
     names: list[str] = []
     sources: list[tuple[int, int | None]] = []  # original column, and the index in its lists
     for position, name in enumerate(table.names):
@@ -124,7 +124,7 @@ def _matrix(table: TableColumns, position: int, values: NDArray[Any], length: in
     """Return the lists of a column as the rows of an array, with missing values in rows without a list."""
     if values.ndim == 2:
         return values
-    # All lists of the column have the same length; a missing list is a row of missing values.
+    # A missing list is a row of missing values.
     rows: list[Sequence[Any]] = []
     missing_row = [None] * length
     for row, value in enumerate(values.tolist()):
