@@ -103,7 +103,8 @@ class DataColumns:
     def beside(self, relocate: Callable[[str], str]) -> DataColumns:
         """Return the same columns with ``relocate`` applied to the path of each file."""
         feature_set = self.feature_set and relocate(self.feature_set)
-        return replace(self, judgments=tuple(map(relocate, self.judgments)), feature_set=feature_set)
+        judgments = tuple(map(relocate, self.judgments))
+        return replace(self, judgments=judgments, feature_set=feature_set)
 
     @property
     def judges(self) -> tuple[str, ...]:
@@ -125,7 +126,8 @@ class DataColumns:
         # Columns without labels are checked as if labels were used.
         if isinstance(values, DataColumns) and values.no_labels:
             return cls.of(replace(values, no_labels=False)).without_labels()
-        fields_by_name = _checked_fields(values.as_dict() if isinstance(values, DataColumns) else values)
+        plain = values.as_dict() if isinstance(values, DataColumns) else values
+        fields_by_name = _checked_fields(plain)
         labels = fields_by_name["labels"]
         judgments = fields_by_name["judgments"]
         if fields_by_name["no_queries"] and fields_by_name["qid"]:

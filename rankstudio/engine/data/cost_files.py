@@ -103,7 +103,8 @@ def _costs_of_all_features(path: Path, costs: _Costs, dataset: FoldedDataset) ->
         else _costs_by_position(path, costs, dataset)
     )
     # Every feature needs a cost, and not all costs may be 0.
-    missing = [(i, name) for i, name in zip(ids, dataset.feature_names, strict=True) if i not in costs_by_id]
+    features = zip(ids, dataset.feature_names, strict=True)
+    missing = [(i, name) for i, name in features if i not in costs_by_id]
     if missing:
         text = tr(
             "{path}: found no cost of feature {feature} ({name}), expected costs of all {n} features of the "
@@ -247,11 +248,12 @@ def _add_costs(
     milliseconds: Mapping[str, Any],
 ) -> None:
     """Add the costs of a feature; a cell that is empty counts 0."""
-    costs = []  # per document, per query
+    costs = []
     for column in _COST_COLUMNS:
         value = milliseconds.get(column, 0)
         try:
-            costs.append(milliseconds_of(value if not isinstance(value, str) or value.strip() else 0))
+            is_empty = isinstance(value, str) and not value.strip()
+            costs.append(milliseconds_of(0 if is_empty else value))
         except (TypeError, ValueError, OverflowError):
             text = tr("{where}: {column} of {feature} is {value}, expected milliseconds from 0 up.")
             raise DatasetError(
@@ -260,7 +262,8 @@ def _add_costs(
     if feature in costs_by_name:
         text = tr("{where}: {feature} occurs twice, expected one cost per feature.")
         raise DatasetError(text.format(where=location, feature=shown(feature)))
-    costs_by_name[feature] = costs[0], costs[1]
+    per_document, per_query = costs
+    costs_by_name[feature] = per_document, per_query
 
 
 def _costs_from_profiles(path: Path, answers: Sequence[Mapping[str, Any]]) -> list[tuple[float, float]]:

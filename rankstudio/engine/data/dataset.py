@@ -235,10 +235,17 @@ class RankingDataset:
         """
         fill_policy = missing if missing != "refuse" else ""
         X = treated(
-            table.X, table.query_ptr, table.missing, fill_policy, n_features or 0, normalize=bool(normalize)
+            table.X,
+            table.query_ptr,
+            table.missing,
+            fill_policy,
+            n_features or 0,
+            normalize=bool(normalize),
         )
         n = X.shape[1]
-        feature_ids = table.feature_ids if table.feature_ids.size else np.arange(1, n + 1, dtype=np.int64)
+        feature_ids = table.feature_ids
+        if not feature_ids.size:
+            feature_ids = np.arange(1, n + 1, dtype=np.int64)
         # Columns beyond those of the table have no missing values.
         counts = np.zeros(n, dtype=np.int64)
         counts[: len(table.missing)] = table.missing

@@ -287,8 +287,11 @@ def _with_names(
         return renamed_part
 
     other_extensions = dataset.extensions.without(GivenNames)
-    extensions = other_extensions.extended(GivenNames(original_names)) if original_names else other_extensions
-    return replace(dataset, folds=changed_parts(dataset.folds, with_shown_names), extensions=extensions)
+    extensions = other_extensions
+    if original_names:
+        extensions = extensions.extended(GivenNames(original_names))
+    folds = changed_parts(dataset.folds, with_shown_names)
+    return replace(dataset, folds=folds, extensions=extensions)
 
 
 def _names_in_lines(path: Path, text: str) -> dict[int, str]:

@@ -239,7 +239,8 @@ def parsed_feature_set(path: Path, text: str) -> FeatureSet:
     """
     read = _set_from_json if text.lstrip()[:1] in ("[", "{") else _set_from_lines
     parsed = read(path, text)
-    twice = [name for name, count in Counter(name for name, _ in parsed.features).items() if count > 1]
+    counts = Counter(name for name, _ in parsed.features)
+    twice = [name for name, count in counts.items() if count > 1]
     if twice:
         raise DatasetError(
             tr("{path}: the feature {name} occurs twice, expected distinct names.").format(
@@ -427,7 +428,9 @@ def _match_features(document: Any) -> list[str]:
     first = hits[0] if isinstance(hits, list) and hits else document
     fields = first.get("fields", first) if isinstance(first, dict) else {}
     match_features = fields.get("matchfeatures") if isinstance(fields, dict) else None
-    return [name for name in match_features if name != _CACHED] if isinstance(match_features, dict) else []
+    if not isinstance(match_features, dict):
+        return []
+    return [name for name in match_features if name != _CACHED]
 
 
 def _split_outside_brackets(line: str) -> Iterator[str]:

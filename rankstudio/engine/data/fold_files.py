@@ -61,7 +61,8 @@ def one_of(paths: Sequence[str]) -> str:
     data_files = [file for file in candidates if file not in size_files]
     logs = [file for file in data_files if holds_logs(file)]
     # Feature logs may be opened together with their judgments, which are found again beside them.
-    if logs and all(file in judgment_files(logs[0].parent) for file in data_files if file not in logs):
+    others = [file for file in data_files if file not in logs]
+    if logs and all(file in judgment_files(logs[0].parent) for file in others):
         return str(logs[0] if len(logs) == 1 else logs[0].parent)
     if len(data_files) == 1:
         return str(data_files[0])
@@ -124,9 +125,8 @@ def find_folds(path: Path, *, judged: bool = False) -> list[FilesOfFold]:
     if folds:
         return folds
     # Otherwise one folder within has to contain a dataset.
-    folds_of_child = {
-        child: child_folds for child in children(path) if child.is_dir() and (child_folds := _folds_in(child))
-    }
+    folds_of_child = {child: _folds_in(child) for child in children(path) if child.is_dir()}
+    folds_of_child = {child: found for child, found in folds_of_child.items() if found}
     if len(folds_of_child) > 1:
         raise SeveralDatasetsError(path, tuple(folds_of_child))
     if not folds_of_child:
@@ -146,7 +146,8 @@ def _folds_in(folder: Path) -> list[FilesOfFold]:
     # Folders with numbers, such as Fold1, contain one fold each.
     numbered = _numbered_folders(folder)
     if numbered:
-        folds = [FilesOfFold(number, _parts_in(child)) for number, child in sorted(numbered.items())]
+        in_order = sorted(numbered.items())
+        folds = [FilesOfFold(number, _parts_in(child)) for number, child in in_order]
         for fold in folds:
             if "train" not in fold.parts:
                 raise DatasetError(
@@ -232,7 +233,9 @@ def _files_below(folder: Path, pattern: re.Pattern[str]) -> tuple[Path, ...]:
 
 
 def _numbered_files(candidates: Sequence[Path], word: re.Pattern[str] | None = None) -> tuple[Path, ...]:
-    """Return a single file, or files whose names differ only in a number, in its order; otherwise ().
+    """Return a single file, or files whose names differ only in a number, in the order of that number.
+
+    Return () for other files.
 
     The number must follow ``word`` in a name that contains it.
     """
@@ -245,6 +248,7 @@ def _numbered_files(candidates: Sequence[Path], word: re.Pattern[str] | None = N
         match = _NUMBER.search(path.name, word_match.end() if word_match else 0)
         if match is None:
             return ()
+        # Without the number, all names have to be the same.
         names.add(path.name[: match.start(1)] + path.name[match.end(1) :])
         numbered.append((int(match[1]), path))
     return tuple(path for _, path in sorted(numbered)) if len(names) == 1 else ()

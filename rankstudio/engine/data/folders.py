@@ -88,7 +88,14 @@ def open_dataset(
     total = sum(regular_file_size(file) for part in part_files for file in part)
     reading = ReadProgress(progress, cancelled, total)
     reader = PartReader(
-        path, part_files, reading, specified, missing, normalize, cache=cache, several_folds=len(folds) > 1
+        path,
+        part_files,
+        reading,
+        specified,
+        missing,
+        normalize,
+        cache=cache,
+        several_folds=len(folds) > 1,
     )
     tables, width = _with_the_same_features(reader.read())
     first = tables[part_files[0]]
@@ -109,6 +116,9 @@ def open_dataset(
     named_folds[0] = replace(named_folds[0], train=replace(train, warnings=warnings))
     # The name of the dataset tells which judge is in use.
     judge = f" ({specified.label.translate(_WITHOUT_SLASHES)})" if specified.judges else ""
+    as_read = first.read_as
+    if specified.labels:
+        as_read = replace(as_read, label=specified.label)
     dataset = FoldedDataset(
         name=_dataset_name(path, folds) + judge,
         path=path,
@@ -117,7 +127,7 @@ def open_dataset(
         origin=DatasetOrigin(
             known=identity.known,
             checksum=first.source.checksum,
-            read_as=replace(first.read_as, label=specified.label) if specified.labels else first.read_as,
+            read_as=as_read,
             columns=replace(specified, format=_recorded_format(first.read_as, specified)),
         ),
         extensions=Extensions([identity.feature_set, judgments]),
@@ -139,7 +149,9 @@ def _with_the_same_features(tables: dict[Files, FileContents]) -> tuple[dict[Fil
 
     DatasetError if the files do not have the same features.
     """
-    _check_names({part[0]: file_contents.table.feature_names for part, file_contents in tables.items()})
+    names = {part[0]: file_contents.table.feature_names for part, file_contents in tables.items()}
+    _check_names(names)
+    # Files without stored zeros lack the columns of some ids: give all of them the same.
     if any(file_contents.table.feature_ids.size for file_contents in tables.values()):
         ids = reduce(np.union1d, (file_contents.table.ids for file_contents in tables.values()))
         tables = {
@@ -155,7 +167,11 @@ def _with_the_same_features(tables: dict[Files, FileContents]) -> tuple[dict[Fil
 
 
 def _opened_fold(
-    path: Path, fold: FilesOfFold, reader: PartReader, tables: dict[Files, FileContents], width: int
+    path: Path,
+    fold: FilesOfFold,
+    reader: PartReader,
+    tables: dict[Files, FileContents],
+    width: int,
 ) -> Fold:
     """Return a fold of the contents of its files, which are removed from ``tables``."""
     parts: dict[str, RankingDataset] = {}

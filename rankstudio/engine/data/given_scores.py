@@ -72,7 +72,8 @@ def find_scores(path: Path, dataset: FoldedDataset) -> GivenFiles[_PartScores]:
     """
     if not path.exists():
         raise FileAccessError(path, tr("file or folder not found."))
-    parts, checksums = _scores_in_folder(path, dataset) if path.is_dir() else _scores_in_file(path, dataset)
+    read = _scores_in_folder if path.is_dir() else _scores_in_file
+    parts, checksums = read(path, dataset)
     usable = {n: fold_scores for n, fold_scores in parts.items() if fold_scores}
     measured = {fold.number: _measured_part(fold) for fold in dataset.folds}
     usable = {n: fold_scores for n, fold_scores in usable.items() if measured[n] in fold_scores}
@@ -146,7 +147,11 @@ def _scores_in_folder(
                 tr(
                     "{folder}: found {a} and {b} for the {part} part of fold {fold}, expected one file."
                 ).format(
-                    folder=folder, a=path_of_part[number, part].name, b=path.name, part=part, fold=number
+                    folder=folder,
+                    a=path_of_part[number, part].name,
+                    b=path.name,
+                    part=part,
+                    fold=number,
                 )
             )
         path_of_part[number, part] = path
@@ -253,8 +258,11 @@ class ScoreFile:
             )
         # Cut the scores by part, and sort them as the rows of the part.
         ends = np.cumsum([part.n_documents for part in parts])[:-1]
-        pieces = zip(np.split(self.values, ends), parts, strict=True)
-        return [piece if part.file_rows is None else piece[part.file_rows] for piece, part in pieces]
+        scores_of_parts = []
+        for scores, part in zip(np.split(self.values, ends), parts, strict=True):
+            rows = part.file_rows
+            scores_of_parts.append(scores if rows is None else scores[rows])
+        return scores_of_parts
 
     def _of_run(self, part: RankingDataset) -> Floats:
         """Return the scores of a run for the documents of a part; -inf for documents that it lacks."""

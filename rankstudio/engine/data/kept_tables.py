@@ -116,7 +116,12 @@ def source_sizes() -> Iterator[tuple[int, ...]]:
 
 
 def table_text(
-    source: Any, query_ids: Sequence[str], scattered: Scattered | None, *, are_taken: bool, **extra: Any
+    source: Any,
+    query_ids: Sequence[str],
+    scattered: Scattered | None,
+    *,
+    are_taken: bool,
+    **extra: Any,
 ) -> dict[str, Any]:
     """Return the parts of a table other than arrays, for the store; see `Table`.
 

@@ -165,13 +165,15 @@ def identify(path: Path, dataset: RankingDataset) -> Identity:
     # Match the feature set by name, or by position without names.
     if feature_set is not None:
         ids = dataset.feature_ids.tolist()
-        current_names = [own_names.get(i, name) for i, name in zip(ids, dataset.feature_names, strict=True)]
-        feature_set = feature_set.matched(zip(ids, current_names, strict=True), by_position=unnamed)
+        features = zip(ids, dataset.feature_names, strict=True)
+        named_features = [(i, own_names.get(i, name)) for i, name in features]
+        feature_set = feature_set.matched(named_features, by_position=unnamed)
         warnings += () if feature_set.ids else (feature_set.unused(dataset.n_features),)
         names = {**names, **feature_set.labels}
     # Names next to the data take precedence over all others.
     names = own_names or names
-    key, convention = (known_dataset.key, known_dataset.convention) if known_dataset else (None, STANDARD)
+    key = known_dataset.key if known_dataset else None
+    convention = known_dataset.convention if known_dataset else STANDARD
     matched_set = feature_set if feature_set and feature_set.ids else None
     return Identity(key, convention, names, warnings, matched_set)
 
@@ -238,7 +240,8 @@ def names_in_table(text: str, *, separated: bool) -> dict[int, str]:
     if separated:
         if [cell.strip().lower() for cell in csv_cells(text.partition("\n")[0])][1:2] == ["group"]:
             return {}  # the second column has names of groups
-        rows = [[row[0], unguarded(row[1])] for row in map(csv_cells, text.splitlines()) if len(row) >= 2]
+        cells_of_lines = map(csv_cells, text.splitlines())
+        rows = [[row[0], unguarded(row[1])] for row in cells_of_lines if len(row) >= 2]
     else:
         rows = [list(m.groups()) for m in map(_LINE.fullmatch, text.splitlines()) if m]
     if rows and not rows[0][0].strip().isdecimal() and not _ID_COLUMN.fullmatch(rows[0][0].strip()):

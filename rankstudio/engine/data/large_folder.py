@@ -114,8 +114,9 @@ class LargeData:
         # The signal is a weighted sum of hidden factors.
         factors = rng.standard_normal((m, _N_FACTORS), dtype=np.float32)
         weights = 0.7 ** np.arange(_N_FACTORS)
+        weights = weights / np.sqrt(np.sum(weights**2))
         signal = np.zeros(m)  # added up here: a library may sum in another order on another machine
-        for factor, weight in zip(factors.T, (weights / np.sqrt(np.sum(weights**2))).tolist(), strict=True):
+        for factor, weight in zip(factors.T, weights.tolist(), strict=True):
             signal += weight * factor
         # The label is the number of thresholds that the utility reaches.
         query_effect = np.repeat(0.4 * rng.standard_normal(last - first), sizes)

@@ -61,7 +61,8 @@ class Preferences:
         object.__setattr__(self, "winner", winner)
         object.__setattr__(self, "loser", loser)
         for name in ("magnitude", "weight"):
-            object.__setattr__(self, name, _checked_positive(name, getattr(self, name), winner.size))
+            values = _checked_positive(name, getattr(self, name), winner.size)
+            object.__setattr__(self, name, values)
 
     def __len__(self) -> int:
         return int(self.winner.size)
@@ -138,6 +139,7 @@ def _checked_positive(name: str, values: ArrayLike, size: int) -> Floats:
         raise ParameterError(name, values, "numbers greater than 0") from None
     if array.ndim and array.shape != (size,):
         raise ParameterError(name, f"shape {array.shape}", f"a number, or {size} numbers, one per preference")
+    # A single number holds for all preferences.
     filled = np.full(size, float(array)) if not array.ndim else array.copy()
     bad = np.flatnonzero(~((filled >= LEAST) & (filled <= GREATEST)))
     if bad.size:
@@ -213,4 +215,6 @@ def sample_preferences(
     # Reverse some preferences at random.
     is_reversed = rng.random(drawn.size) < noise
     magnitude = data.y[winner] - data.y[loser]
-    return Preferences(np.where(is_reversed, loser, winner), np.where(is_reversed, winner, loser), magnitude)
+    final_winner = np.where(is_reversed, loser, winner)
+    final_loser = np.where(is_reversed, winner, loser)
+    return Preferences(final_winner, final_loser, magnitude)

@@ -239,6 +239,7 @@ class StoredEntry:
         EntryError
             If a file is missing or damaged.
         """
+        # Only blocks that were not compared before are read.
         unread: list[tuple[str, _FileState, int]] = []
         for name in self.arrays if names is None else names:
             if self.arrays[name].n_bytes:
@@ -738,7 +739,9 @@ def _mapped_file(array: NDArray[Any]) -> Path | None:
     base: Any = array
     while base is not None and not isinstance(base, np.memmap):
         base = getattr(base, "base", None)
-    if base is None or base.filename is None or (base.shape, base.dtype) != (array.shape, array.dtype):
+    if base is None or base.filename is None:
+        return None
+    if (base.shape, base.dtype) != (array.shape, array.dtype):
         return None
     is_whole_file = array.flags.c_contiguous and array.ctypes.data == base.ctypes.data
     return Path(base.filename) if is_whole_file else None

@@ -115,7 +115,8 @@ def describe(*parts: RankingDataset) -> DatasetSummary:
     # FeatureSummary has these fields in this order, with the name second.
     columns = (first.feature_ids, minimum, maximum, total / m, zeros / m, constant, missing)
     ids, *numbers = (column.tolist() for column in columns)
-    features = tuple(FeatureSummary(*row) for row in zip(ids, first.feature_names, *numbers, strict=True))
+    rows = zip(ids, first.feature_names, *numbers, strict=True)
+    features = tuple(FeatureSummary(*row) for row in rows)
     return DatasetSummary(
         n_documents=m,
         n_queries=sum(part.n_queries for part in parts),

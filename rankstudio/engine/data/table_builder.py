@@ -210,7 +210,8 @@ class QueryRuns:
     def query_ptr(self) -> Ints:
         """Return the first row of each query after sorting, and the number of queries."""
         sizes = np.zeros(len(self._numbers) + 1, dtype=np.int64)
-        np.add.at(sizes, np.frombuffer(self._runs, np.int64) + 1, np.frombuffer(self._lengths, np.int64))
+        queries = np.frombuffer(self._runs, np.int64)
+        np.add.at(sizes, queries + 1, np.frombuffer(self._lengths, np.int64))
         return np.cumsum(sizes)
 
     def scattered(self, unit: str) -> Scattered | None:
@@ -414,7 +415,8 @@ class TableInMemory(TableBuilder):
         if self._entries:
             sparse, feature_ids = Entries.joined(self._entries).matrix()
             absent = sparse.csr.indices[np.isnan(sparse.csr.data)]
-            return sparse, feature_ids, np.bincount(absent, minlength=feature_ids.size).astype(np.int64)
+            missing = np.bincount(absent, minlength=feature_ids.size).astype(np.int64)
+            return sparse, feature_ids, missing
         X = self._X[: self.n_documents]
         if self._dropped_columns:
             X = np.ascontiguousarray(X[:, columns])
@@ -523,9 +525,10 @@ class TableOnDisk(TableBuilder):
         n_features = max(facts.n_features, n_features)
         # Find the order in which queries are contiguous.
         query_ptr, ids, scattered = self._queries(facts, sizes)
-        order = (
-            _order_of_rows(facts, self.n_documents) if scattered is None else self._order_by_query(scattered)
-        )
+        if scattered is None:
+            order = _order_of_rows(facts, self.n_documents)
+        else:
+            order = self._order_by_query(scattered)
         # Count the missing values of each feature.
         columns = self._kept_columns(n_features)
         missing = np.zeros(n_features, dtype=np.int64)  # columns beyond the written ones have none

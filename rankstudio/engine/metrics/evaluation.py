@@ -135,8 +135,10 @@ def evaluate(
     evaluator = Evaluator(labels[rows], query_ptr, convention, chosen, grading=grading)
     used_grade = evaluator.convention.greatest_grade or grade
     per_query = evaluator.per_query(values[rows])
-    by_name = ByMeasure({_name_as_written(name): per_query[measure(name).name] for name in chosen})
-    return Evaluation(evaluator.convention, query_ids, per_query=by_name, greatest_grade=used_grade)
+    by_name = {_name_as_written(name): per_query[measure(name).name] for name in chosen}
+    return Evaluation(
+        evaluator.convention, query_ids, per_query=ByMeasure(by_name), greatest_grade=used_grade
+    )
 
 
 def _name_as_written(name: str | Measure) -> str:

@@ -100,7 +100,12 @@ def label_codes(labels: Floats) -> tuple[Floats, Codes]:
 
 
 def compile_truth(
-    labels: Floats, query_ptr: Ints, convention: Convention, greatest_grade: float, *, pairs: bool
+    labels: Floats,
+    query_ptr: Ints,
+    convention: Convention,
+    greatest_grade: float,
+    *,
+    pairs: bool,
 ) -> Truth:
     """Compute everything that depends only on labels, in O(m log m).
 
@@ -309,7 +314,8 @@ class Evaluator:
         DatasetError
             For a NaN score; the message names the document.
         """
-        return {name: float(values[0]) for name, values in self._averages(self._score_row(scores)).items()}
+        averages = self._averages(self._score_row(scores))
+        return {name: float(values[0]) for name, values in averages.items()}
 
     def evaluate_many(self, scores: ArrayLike) -> dict[str, Floats]:
         """Return each measure of K models, averaged over the queries, each of shape (K,).
@@ -419,7 +425,8 @@ class Evaluator:
         averages = np.empty((len(self.measures), rows.shape[0]))
         step = self._rows_at_a_time
         for start in range(0, rows.shape[0], step):
-            averages[:, start : start + step] = average(self._table(rows[start : start + step], start))
+            block = self._table(rows[start : start + step], start)
+            averages[:, start : start + step] = average(block)
         return self._by_name(averages)
 
     def _table(self, rows: Floats, first_model: int = 0) -> Floats:
@@ -497,7 +504,13 @@ class _Batch(NamedTuple):
         )
 
     def measure(
-        self, ranked: Codes, models: tuple[int, int], begins: Ints, ends: Ints, rules: Rules, out: Floats
+        self,
+        ranked: Codes,
+        models: tuple[int, int],
+        begins: Ints,
+        ends: Ints,
+        rules: Rules,
+        out: Floats,
     ) -> None:
         """Write the measures of some rankings of each query into ``out`` of shape (B, K, Q)."""
         space = scratch_space(self.truth.weight.size)
@@ -512,7 +525,11 @@ class _Batch(NamedTuple):
 
 
 def reading_order(
-    query_ptr: Ints, convention: Convention, grading: Grading, *, last_first: bool = False
+    query_ptr: Ints,
+    convention: Convention,
+    grading: Grading,
+    *,
+    last_first: bool = False,
 ) -> Ints | None:
     """Return the order in which a convention places documents with equal scores; None for the file's order.
 

@@ -55,7 +55,8 @@ class ForeignValues:
         greatest_grade: float,
     ) -> None:
         grade = convention.greatest_grade or greatest_grade
-        self._functions = [_Function.of(m, replace(convention, greatest_grade=grade)) for m in measures]
+        rules = replace(convention, greatest_grade=grade)
+        self._functions = [_Function.of(m, rules) for m in measures]
         self._indices = indices
         self._distinct_labels = np.unique(labels)
         self._query_ptr = query_ptr
@@ -199,7 +200,8 @@ def _accepted_names(call: Callable[..., Any], key: str) -> set[str]:
     except (TypeError, ValueError):  # a compiled function has no signature
         return set()
     # The first parameter receives the labels.
-    names = {p.name for p in parameters[1:] if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)} & offered
+    named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    names = {p.name for p in parameters[1:] if p.kind in named} & offered
     # The function may not need anything that is not offered.
     variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     needed = [p.name for p in parameters[1:] if p.default is p.empty and p.kind not in variable]

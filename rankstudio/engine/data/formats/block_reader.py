@@ -78,15 +78,19 @@ def confidence(form: DataFormat, beginning: Beginning) -> float:
     is_marked = bool(form.magic) and beginning.head.startswith(form.magic)
     if form.magic and not is_marked:
         return 0.0
+    # A mark, or an ending that no built-in format has, is the format's own.
     is_own = is_marked or any(ending not in built_in_endings() for ending in endings)
     if not form.recognise and is_own:
         return 0.99
     if not form.recognise:
         return _CONFIDENCE_BY_OTHER_ENDING if endings else 0.0
+    # The recogniser can also find that the file has another format.
     certainty = _recogniser_confidence(form, beginning)
     if not certainty:
         return 0.0
-    return _CONFIDENCE_BY_ENDING + 0.09 * certainty if is_own else _MAX_CONFIDENCE * certainty
+    if is_own:
+        return _CONFIDENCE_BY_ENDING + 0.09 * certainty
+    return _MAX_CONFIDENCE * certainty
 
 
 def is_named(form: DataFormat, beginning: Beginning) -> bool:
@@ -234,7 +238,8 @@ class _Shape:
         """
         # Check the features, the labels and their shapes.
         block = _as_data_block(raw_block)
-        X = _as_matrix(block.X, takes_entries=builder.takes_entries and not len(block.feature_names))
+        takes_entries = builder.takes_entries and not len(block.feature_names)
+        X = _as_matrix(block.X, takes_entries=takes_entries)
         self.is_thin |= isinstance(X, Entries)
         m, width = X.shape
         y = _labels(block.y, m)
@@ -307,9 +312,11 @@ def _as_matrix(X: Any, *, takes_entries: bool) -> Any:
         rows = X.tocsr()
         rows.sum_duplicates()
         values = _as_doubles(rows.data, "X")
-        if takes_entries and worth_it(int(rows.shape[0]), int(rows.shape[1]), float(rows.nnz)):
+        n_rows, width = map(int, rows.shape)
+        if takes_entries and worth_it(n_rows, width, float(rows.nnz)):
+            ids = (rows.indices + 1).astype(np.int32)
             lengths = np.diff(rows.indptr).astype(np.int64)
-            entries = Entries((rows.indices + 1).astype(np.int32), values, lengths, int(rows.shape[1]))
+            entries = Entries(ids, values, lengths, width)
             sorted_entries, _ = sorted_rows(entries)
             return sorted_entries
         X = rows.toarray()

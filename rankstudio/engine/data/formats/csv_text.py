@@ -309,9 +309,11 @@ class _CsvRows:
     def _converted(self, position: int, cells: NDArray[Any]) -> NDArray[Any]:
         """Return the cells of a column as numbers if all of them are numbers, otherwise as texts."""
         if position in self._text_columns:
-            return np.array([unguarded(_escaped_cell(cell)) for cell in cells.tolist()], dtype=object)
+            texts = [unguarded(_escaped_cell(cell)) for cell in cells.tolist()]
+            return np.array(texts, dtype=object)
         if self._text.head.decimal_comma:
-            cells = np.array([self._text.head.number_text(cell) for cell in cells.tolist()], dtype=object)
+            texts = [self._text.head.number_text(cell) for cell in cells.tolist()]
+            cells = np.array(texts, dtype=object)
         may_be_odd = self._text.has_odd_characters
         if may_be_odd and any("_" in cell or not cell.isascii() for cell in cells.tolist()):
             return np.array([_escaped_cell(cell) for cell in cells.tolist()], dtype=object)

@@ -192,7 +192,11 @@ class _LetorText:
     """Parses the lines of files one after the other, and passes their documents to a builder."""
 
     def __init__(
-        self, part: PartFiles, builder: TableBuilder, pool: Executor, progress: ReadProgress
+        self,
+        part: PartFiles,
+        builder: TableBuilder,
+        pool: Executor,
+        progress: ReadProgress,
     ) -> None:
         self._rules = _LineRules.of(part)
         self._one_ranking = part.told.no_queries
@@ -335,7 +339,8 @@ def _parse_lines(
     # The first lines tell the width and roughly the number of values.
     first = _first_tally(text, pieces, rules)
     width = max(width, int(first[kernels.GREATEST_ID]))
-    n_values = int(first[kernels.VALUES]) * n_lines // max(1, int(first[kernels.ROWS]))  # an estimate
+    n_first_lines = max(1, int(first[kernels.ROWS]))
+    n_values = int(first[kernels.VALUES]) * n_lines // n_first_lines  # an estimate
     while True:  # once, or again with more columns if a later line has a greater id than the first lines
         sparse = may_be_sparse and worth_it(n_lines, width, n_values)
         rows = _Rows.empty(n_lines, 0, sparse=True) if sparse else _allocate(path, n_lines, width)
@@ -369,7 +374,12 @@ def _without_blank_lines(rows: _Rows, pieces: list[TextPiece], counts: list[int]
 
 
 def _sorted_entries(
-    path: Path, text: Bytes, rows: _Rows, outcomes: list[_Outcome], rules: _LineRules, width: int
+    path: Path,
+    text: Bytes,
+    rows: _Rows,
+    outcomes: list[_Outcome],
+    rules: _LineRules,
+    width: int,
 ) -> Entries:
     """Return the values of rows by ascending ids.
 
@@ -554,7 +564,12 @@ class TextPiece:
 
 
 def cut(
-    path: Path, text: Bytes, begin: int, size: int, pool: Executor, progress: ReadProgress
+    path: Path,
+    text: Bytes,
+    begin: int,
+    size: int,
+    pool: Executor,
+    progress: ReadProgress,
 ) -> list[TextPiece]:
     """Split the text at line ends, and count the lines of the pieces."""
     ends: list[int] = []

@@ -196,8 +196,10 @@ class PartReader:
                 self._datasets[key] = self.dataset(replace(file_contents, table=table), width)
             data = self._datasets[key]
             n_unjudged = len(table.y) - data.n_documents
-            notes = table.notes(str(file_contents.source.path)) + self._unjudged(file_contents, n_unjudged)
-            datasets[part_name] = replace(data, source=self._source(file_contents), warnings=notes)
+            notes = table.notes(str(file_contents.source.path))
+            notes += self._unjudged(file_contents, n_unjudged)
+            source = self._source(file_contents)
+            datasets[part_name] = replace(data, source=source, warnings=notes)
         return datasets
 
     def dataset(self, file_contents: FileContents, width: int) -> RankingDataset:
@@ -230,7 +232,8 @@ class PartReader:
             )
         data = dataset if judged.size == len(labels) else select_documents(dataset, judged)
         # The array of labels identifies the judgments.
-        self._judgments[id(data.y)] = Judgments(judges, labels, dataset.query_ptr, dataset.query_ids)
+        judgments = Judgments(judges, labels, dataset.query_ptr, dataset.query_ids)
+        self._judgments[id(data.y)] = judgments
         return data
 
     def _source(self, file_contents: FileContents) -> Source:
@@ -286,7 +289,11 @@ class PartReader:
         _refuse_judges(part[0], recognised_form(part[0], self._specified), self._specified)
         on_disk = self._to_disk(part, self._progress) if large else None
         return on_disk or read_files(
-            part, self._progress, self._specified, refuse=self._refuses, cache=self._cache
+            part,
+            self._progress,
+            self._specified,
+            refuse=self._refuses,
+            cache=self._cache,
         )
 
     def _to_disk(self, part: Files, progress: ReadProgress, width: int = 0) -> FileContents | None:
@@ -399,7 +406,12 @@ def logs_of(paths: Files, form: DataFormat, specified: DataColumns) -> tuple[Fil
 
 
 def read_files(
-    paths: tuple[Path, ...], progress: ReadProgress, specified: DataColumns, *, refuse: bool, cache: bool
+    paths: tuple[Path, ...],
+    progress: ReadProgress,
+    specified: DataColumns,
+    *,
+    refuse: bool,
+    cache: bool,
 ) -> FileContents:
     """Read the files of a part into memory, or load them from the cache.
 
@@ -444,7 +456,9 @@ def read_into_memory(part: PartFiles, progress: ReadProgress, *, cache: bool) ->
                 progress.advance(sum(file.size for file in files) / 2)  # the half that parsing would report
             else:
                 builder = TableInMemory(part.paths[0])
-                table = builder.finish(part.form.table_reader()(part, files, builder, progress), part.sizes)
+                read_table = part.form.table_reader()
+                facts = read_table(part, files, builder, progress)
+                table = builder.finish(facts, part.sizes)
                 if cache:
                     keep_parsed(key, table, progress.check, sum(file.size for file in files))
             return _contents(part, table, _awaited_results(pending, progress))
@@ -545,10 +559,12 @@ def _contents(
         all_checksums = [text.checksum for text in part.judgments] + [
             checksum.partition(":")[2] for checksum in checksums
         ]
-        source = Source(part.paths[0], size, derived_checksum(checksums[0], json.dumps(all_checksums)))
+        checksum_of_all = derived_checksum(checksums[0], json.dumps(all_checksums))
+        source = Source(part.paths[0], size, checksum_of_all)
         names = ", ".join(text.path.name for text in part.judgments)
         return FileContents(table, source, ReadAs(part.form.key, names), treated)
-    source = Source(part.paths[0], size, derived_checksum(_joint_checksum(checksums), identity_of(part)))
+    checksum_of_all = derived_checksum(_joint_checksum(checksums), identity_of(part))
+    source = Source(part.paths[0], size, checksum_of_all)
     as_read = read_as(part.paths[0], part.form, table.told_by, no_queries=part.told.no_queries)
     return FileContents(table, source, as_read, treated)
 

@@ -44,7 +44,8 @@ def recognised_form(path: Path, specified: DataColumns) -> DataFormat:
     """
     beginning = beginning_of(path, specified)
     own_formats = [form for form in data_formats() if not form.package]
-    confidence, form = max(((f.confidence(beginning), f) for f in own_formats), key=lambda pair: pair[0])
+    confidences = [(form.confidence(beginning), form) for form in own_formats]
+    confidence, form = max(confidences, key=lambda pair: pair[0])
     is_key = OF not in specified.format and bool(specified.format)  # without the package of a plan
     specified_format = told_format(specified.format, path) if is_key or confidence < BY_MARKS else None
     if is_key and specified_format is not None:

@@ -149,7 +149,8 @@ def read_judged(path: Path, progress: ReadProgress, refuse: bool) -> tuple[Table
         )
     # Reading and parsing are each half of the progress.
     progress.advance(qrels.size / 2)
-    table = graded_documents(qrels, {n: run_scores(text) for n, text in texts.items()}, refuse=refuse)
+    runs = {name: run_scores(text) for name, text in texts.items()}
+    table = graded_documents(qrels, runs, refuse=refuse)
     progress.advance(qrels.size / 2)
     # The checksum depends on the judgments and on all runs.
     identity = json.dumps([[name, text.checksum] for name, text in texts.items()])

@@ -47,8 +47,10 @@ def share_rows(folds: Sequence[Fold]) -> list[Fold]:
     if len(folds) < 2 or any(in_file(part.X) or isinstance(part.X, SparseRows) for part in parts):
         return list(folds)
     # Every part has to be a sequence of validation and test parts.
-    pieces = _Pieces(part.X for fold in folds for part in (fold.vali, fold.test) if part is not None)
-    sequences = [pieces_of_part for part in parts if (pieces_of_part := pieces.sequence(part.X)) is not None]
+    small_parts = (part for fold in folds for part in (fold.vali, fold.test))
+    pieces = _Pieces(part.X for part in small_parts if part is not None)
+    found_sequences = [pieces.sequence(part.X) for part in parts]
+    sequences = [sequence for sequence in found_sequences if sequence is not None]
     if len(sequences) < len(parts):  # a part is not a union of pieces
         return list(folds)
     # Arrange the pieces so that each part is a slice.

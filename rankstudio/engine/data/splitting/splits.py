@@ -317,7 +317,8 @@ def _new_queries(dataset: FoldedDataset, part: RankingDataset, labels: dict[str,
     """
     positions = []
     ends = part.query_ptr[1:-1]
-    for position, (query, values) in enumerate(zip(part.query_ids, np.split(part.y, ends), strict=True)):
+    labels_by_query = zip(part.query_ids, np.split(part.y, ends), strict=True)
+    for position, (query, values) in enumerate(labels_by_query):
         sorted_labels = np.sort(values)
         if query not in labels:
             labels[query] = sorted_labels
@@ -532,7 +533,8 @@ def select_queries(dataset: RankingDataset, queries: Ints) -> RankingDataset:
 
 def _select_documents(dataset: RankingDataset, documents: Ints) -> RankingDataset:
     """Return some documents of a dataset with one query, as :func:`select_queries` does queries."""
-    return _rows(dataset, np.sort(documents), np.zeros(1, dtype=np.int64), np.array([documents.size]))
+    first_query = np.zeros(1, dtype=np.int64)
+    return _rows(dataset, np.sort(documents), first_query, np.array([documents.size]))
 
 
 def select_documents(dataset: RankingDataset, rows: Ints) -> RankingDataset:
@@ -624,6 +626,7 @@ def _counts(dataset: FoldedDataset, data: RankingDataset, shares: Sequence[int])
     Exact shares are rounded by largest remainder.
     """
     n = _n_dealt(dataset, data)
+    # Round down, then add 1 to the shares with the largest remainders.
     counts = [n * share // PERCENT for share in shares]
     by_remainder = sorted(range(len(shares)), key=lambda i: -(n * shares[i] % PERCENT))
     for i in by_remainder[: n - sum(counts)]:

@@ -104,7 +104,8 @@ def read_documents(
         )
     check_memory(table.where, table.n_rows, len(roles.features))
     # Read the values; without a column of labels, labels are 0.
-    y = np.zeros(table.n_rows) if specified.no_labels or roles.label is None else _labels(table, roles)
+    has_labels = not specified.no_labels and roles.label is not None
+    y = _labels(table, roles) if has_labels else np.zeros(table.n_rows)
     starts, runs = (np.zeros(0, np.int64), ()) if roles.qid is None else _query_runs(table, roles.qid)
     if specified.no_queries:
         runs = one_run(table.n_rows)

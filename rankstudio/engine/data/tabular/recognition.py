@@ -181,7 +181,8 @@ def _label_column(location: str, names: Sequence[str], specified: DataColumns, q
     Return None only if labels are not needed, and no column has a usual name.
     """
     if specified.no_labels and not specified.label:
-        return _first_common_position(names, LABEL_NAMES, [i for i in range(len(names)) if i != qid])
+        others = [i for i in range(len(names)) if i != qid]
+        return _first_common_position(names, LABEL_NAMES, others)
     return _required_position(location, names, specified.label, "label", "label", LABEL_NAMES, excluded=qid)
 
 
@@ -200,7 +201,11 @@ def _without_missing_columns(names: Sequence[str], specified: DataColumns) -> Da
 
 
 def _with_features(
-    location: str, names: Sequence[str], roles: RecognisedColumns, rest: Sequence[int], no_queries: bool
+    location: str,
+    names: Sequence[str],
+    roles: RecognisedColumns,
+    rest: Sequence[int],
+    no_queries: bool,
 ) -> RecognisedColumns:
     """Return the roles with the remaining columns as features, except those that number queries or rows."""
     # The id of a query is not a feature, even if all documents are one ranking.
@@ -215,6 +220,7 @@ def _with_features(
                 where=location
             )
         )
+    # A column with the name of another role may be no feature.
     reserved = {*QUERY_NAMES, *LABEL_NAMES, *DOCUMENT_NAMES, COMMENT_NAME}
     unsure = tuple(i for i in features if plain[i] in reserved)
     return replace(roles, features=features, unsure=unsure, ignored=ignored)
@@ -285,7 +291,8 @@ def _required_position(
     if name:
         return _position(location, names, name, option)
     # Otherwise search for a common name.
-    position = _first_common_position(names, common, [i for i in range(len(names)) if i != excluded])
+    others = [i for i in range(len(names)) if i != excluded]
+    position = _first_common_position(names, common, others)
     if position is None:
         text = (
             tr("{where}: found no column for the query among {names}; expected a name such as {common}.")
@@ -512,6 +519,9 @@ def _table_of_part(table: Table, code: int) -> Table:
     query_of = np.repeat(np.arange(len(table.query_ids)), np.diff(table.query_ptr))[selection]
     queries, counts = np.unique(query_of, return_counts=True)
     X = table.X[selection]
+    file_rows = table.file_rows
+    if file_rows.size:
+        file_rows = _order_in_part(file_rows[selection])
     return replace(
         table,
         X=X,
@@ -520,7 +530,7 @@ def _table_of_part(table: Table, code: int) -> Table:
         query_ids=tuple(table.query_ids[query] for query in queries.tolist()),
         comments=TakenComments(table.comments, rows),
         missing=np.isnan(X).sum(axis=0).astype(np.int64),
-        file_rows=_order_in_part(table.file_rows[selection]) if table.file_rows.size else table.file_rows,
+        file_rows=file_rows,
         parts=np.zeros(0, dtype=np.int64),
     )
 

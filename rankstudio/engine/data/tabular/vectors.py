@@ -142,9 +142,9 @@ def _matrix(table: TableColumns, position: int, values: NDArray[Any], length: in
 
 
 def _array(rows: Sequence[Sequence[Any]], length: int) -> NDArray[Any]:
-    """Return rows as an array of numbers, or of objects if any value is none.
+    """Return rows as an array of numbers, or of objects if any value is no number.
 
-    The reader reports those.
+    The reader reports the values that are no numbers.
     """
     are_arrays = all(isinstance(row, np.ndarray) and row.dtype.kind in "biuf" for row in rows)
     try:
@@ -152,6 +152,7 @@ def _array(rows: Sequence[Sequence[Any]], length: int) -> NDArray[Any]:
             return np.array(rows, dtype=np.float64).reshape(len(rows), length)
     except (OverflowError, ValueError):
         pass
+    # Enter the values one by one: NumPy would take apart nested lists.
     objects = np.empty((len(rows), length), dtype=object)
     for row, values in enumerate(rows):
         for column, value in enumerate(values):
