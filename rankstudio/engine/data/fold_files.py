@@ -61,8 +61,8 @@ def one_of(paths: Sequence[str]) -> str:
     data_files = [file for file in candidates if file not in size_files]
     logs = [file for file in data_files if holds_logs(file)]
     # Feature logs may be opened together with their judgments, which are found again beside them.
-    others = [file for file in data_files if file not in logs]
-    if logs and all(file in judgment_files(logs[0].parent) for file in others):
+    other_files = [file for file in data_files if file not in logs]
+    if logs and all(file in judgment_files(logs[0].parent) for file in other_files):
         return str(logs[0] if len(logs) == 1 else logs[0].parent)
     if len(data_files) == 1:
         return str(data_files[0])
@@ -125,8 +125,11 @@ def find_folds(path: Path, *, judged: bool = False) -> list[FilesOfFold]:
     if folds:
         return folds
     # Otherwise one folder within has to contain a dataset.
-    folds_of_child = {child: _folds_in(child) for child in children(path) if child.is_dir()}
-    folds_of_child = {child: found for child, found in folds_of_child.items() if found}
+    folds_of_child: dict[Path, list[FilesOfFold]] = {}
+    for child in children(path):
+        child_folds = _folds_in(child) if child.is_dir() else []
+        if child_folds:
+            folds_of_child[child] = child_folds
     if len(folds_of_child) > 1:
         raise SeveralDatasetsError(path, tuple(folds_of_child))
     if not folds_of_child:
@@ -146,8 +149,7 @@ def _folds_in(folder: Path) -> list[FilesOfFold]:
     # Folders with numbers, such as Fold1, contain one fold each.
     numbered = _numbered_folders(folder)
     if numbered:
-        in_order = sorted(numbered.items())
-        folds = [FilesOfFold(number, _parts_in(child)) for number, child in in_order]
+        folds = [FilesOfFold(number, _parts_in(child)) for number, child in sorted(numbered.items())]
         for fold in folds:
             if "train" not in fold.parts:
                 raise DatasetError(

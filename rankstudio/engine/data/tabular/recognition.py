@@ -181,8 +181,8 @@ def _label_column(location: str, names: Sequence[str], specified: DataColumns, q
     Return None only if labels are not needed, and no column has a usual name.
     """
     if specified.no_labels and not specified.label:
-        others = [i for i in range(len(names)) if i != qid]
-        return _first_common_position(names, LABEL_NAMES, others)
+        other_columns = [i for i in range(len(names)) if i != qid]
+        return _first_common_position(names, LABEL_NAMES, other_columns)
     return _required_position(location, names, specified.label, "label", "label", LABEL_NAMES, excluded=qid)
 
 
@@ -291,8 +291,8 @@ def _required_position(
     if name:
         return _position(location, names, name, option)
     # Otherwise search for a common name.
-    others = [i for i in range(len(names)) if i != excluded]
-    position = _first_common_position(names, common, others)
+    other_columns = [i for i in range(len(names)) if i != excluded]
+    position = _first_common_position(names, common, other_columns)
     if position is None:
         text = (
             tr("{where}: found no column for the query among {names}; expected a name such as {common}.")
