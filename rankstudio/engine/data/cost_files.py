@@ -252,6 +252,7 @@ def _add_costs(
     for column in _COST_COLUMNS:
         value = milliseconds.get(column, 0)
         try:
+            # An empty cell counts 0.
             is_empty = isinstance(value, str) and not value.strip()
             costs.append(milliseconds_of(0 if is_empty else value))
         except (TypeError, ValueError, OverflowError):
@@ -262,6 +263,7 @@ def _add_costs(
     if feature in costs_by_name:
         text = tr("{where}: {feature} occurs twice, expected one cost per feature.")
         raise DatasetError(text.format(where=location, feature=shown(feature)))
+    # Costs per document come first in _COST_COLUMNS.
     per_document, per_query = costs
     costs_by_name[feature] = per_document, per_query
 

@@ -460,6 +460,7 @@ def _end_of_bracket(text: str, opening: int) -> int:
         elif sign == "\\":
             return 0
         elif not quoted:
+            # Brackets within quotation marks do not count.
             depth += (sign == "(") - (sign == ")")
             if depth == 0:
                 return end + 1

@@ -72,8 +72,10 @@ def find_scores(path: Path, dataset: FoldedDataset) -> GivenFiles[_PartScores]:
     """
     if not path.exists():
         raise FileAccessError(path, tr("file or folder not found."))
+    # A folder has files for folds and parts.
     read = _scores_in_folder if path.is_dir() else _scores_in_file
     parts, checksums = read(path, dataset)
+    # Keep the folds with scores for the part that is measured.
     usable = {n: fold_scores for n, fold_scores in parts.items() if fold_scores}
     measured = {fold.number: _measured_part(fold) for fold in dataset.folds}
     usable = {n: fold_scores for n, fold_scores in usable.items() if measured[n] in fold_scores}

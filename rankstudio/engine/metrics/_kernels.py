@@ -102,10 +102,12 @@ def _merge(
     """Merge two sorted neighbours; of equal keys, those of the left neighbour come first."""
     if key[middle - 1] >= key[middle]:  # already in order
         return
+    # Copy the left neighbor, whose place is written first.
     n_left = middle - start
     for i in range(n_left):
         spare_key[i] = key[start + i]
         spare_item[i] = item[start + i]
+    # Write the greater of both keys; what is left of the right neighbor is in place.
     left = 0
     right = middle
     out = start
@@ -131,6 +133,7 @@ def _insert_descending(key: Floats, item: Ints, n: int) -> bool:
         moved_key = key[i]
         moved_item = item[i]
         j = i - 1
+        # Move the keys that come after this one to the right.
         while j >= 0 and (key[j] < moved_key or (key[j] == moved_key and item[j] > moved_item)):
             key[j + 1] = key[j]
             item[j + 1] = item[j]
@@ -611,11 +614,13 @@ def _preference(
     start = 0
     while start < n:
         stop = _end_of_tie(key, start + 1, n) if averaged else start + 1
+        # Count the relevant and the irrelevant documents of the tie.
         hits = 0
         t = 0
         for i in range(start, stop):
             hits += relevants[level[i]] > 0.0
             t += judged[level[i]] > 0.0 and relevants[level[i]] == 0.0
+        # Each relevant document loses by the irrelevant ones above it.
         total += hits
         if hits and divisor:
             lost = 0.0

@@ -252,11 +252,13 @@ class Evaluator:
         self.measures = tuple(dict.fromkeys(measure(m) for m in measures))
         self.n_documents = labels.size
         self.n_queries = ptr.size - 1
+        # Sort the documents as equal scores are ordered.
         grading = grading or Grading.of(labels)
         self._order = reading_order(ptr, self.convention, grading, last_first=True)
         if self._order is not None:  # from here on, documents are in the order of equal scores
             labels = labels[self._order]
         self._labels = labels
+        # Prepare what all rankings share: rules, codes of the labels, and ideal values.
         self._needs_scores = np.array([not m.by_rank for m in self.measures], dtype=np.bool_)
         self._foreign = self._foreign_values(labels, ptr, grading.greatest_grade)
         _, self._level = label_codes(labels)

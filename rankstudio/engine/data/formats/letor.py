@@ -572,13 +572,16 @@ def cut(
     progress: ReadProgress,
 ) -> list[TextPiece]:
     """Split the text at line ends, and count the lines of the pieces."""
+    # Find the ends of pieces of about equal length.
     ends: list[int] = []
     end = begin
     while end < size:
         end = line_end(text, min(end + _PIECE, size) - 1, size)
         ends.append(end)
+    # Count the lines of all pieces at the same time.
     begins = [begin, *ends][: len(ends)]
     counts = [pool.submit(count_lines, text[b:e]) for b, e in zip(begins, ends, strict=True)]
+    # Each piece begins at the row behind the lines before it.
     pieces: list[TextPiece] = []
     row = 0
     for b, e, (newlines, zero) in zip(begins, ends, progress.in_order(counts), strict=True):

@@ -187,14 +187,17 @@ class PartReader:
             Number of features in all parts together.
         """
         self._progress.check()
+        # Other parts may be wider: write the mapped file again.
         if in_file(file_contents.table.X) and file_contents.table.X.shape[1] < width:
             file_contents = self._to_disk(part, self._progress.silent(), width) or file_contents
         datasets = {}
         for part_name, table in tables_by_part(file_contents.table, name).items():
+            # Equal files are made into a dataset once.
             key = (file_contents.source.checksum, part_name if file_contents.table.parts.size else "")
             if key not in self._datasets:
                 self._datasets[key] = self.dataset(replace(file_contents, table=table), width)
             data = self._datasets[key]
+            # Documents that the judge in use did not label are counted in a note.
             n_unjudged = len(table.y) - data.n_documents
             notes = table.notes(str(file_contents.source.path))
             notes += self._unjudged(file_contents, n_unjudged)
@@ -553,6 +556,7 @@ def _contents(
 ) -> FileContents:
     """Return the contents of files with these checksums."""
     size = sum(regular_file_size(path) for path in part.paths)
+    # The checksum of logs covers the files of judgments, too.
     if part.judgments:
         if part.refuse:
             _refuse_missing(part.paths[0], table)
@@ -563,6 +567,7 @@ def _contents(
         source = Source(part.paths[0], size, checksum_of_all)
         names = ", ".join(text.path.name for text in part.judgments)
         return FileContents(table, source, ReadAs(part.form.key, names), treated)
+    # The checksum of other files covers how they are read, too.
     checksum_of_all = derived_checksum(_joint_checksum(checksums), identity_of(part))
     source = Source(part.paths[0], size, checksum_of_all)
     as_read = read_as(part.paths[0], part.form, table.told_by, no_queries=part.told.no_queries)

@@ -43,13 +43,16 @@ def recognised_form(path: Path, specified: DataColumns) -> DataFormat:
         If the file cannot be read, or has the ending of a binary format that it does not have.
     """
     beginning = beginning_of(path, specified)
+    # Find the built-in format with the greatest confidence.
     own_formats = [form for form in data_formats() if not form.package]
     confidences = [(form.confidence(beginning), form) for form in own_formats]
     confidence, form = max(confidences, key=lambda pair: pair[0])
+    # A format that the user named is used in any case.
     is_key = OF not in specified.format and bool(specified.format)  # without the package of a plan
     specified_format = told_format(specified.format, path) if is_key or confidence < BY_MARKS else None
     if is_key and specified_format is not None:
         return specified_format
+    # Otherwise a format of a plug-in may be more certain.
     refuse_absent(beginning, by_name=confidence < BY_MARKS)
     plugin_format = _plugin_format(beginning, confidence, specified_format)
     if plugin_format is not None:

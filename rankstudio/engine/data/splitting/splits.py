@@ -74,6 +74,7 @@ def k_fold(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedDataset:
         )
         raise DatasetError(text.format(name=dataset.name, k=k, n=n))
     check_memory(dataset, k * data.X.nbytes)
+    # Deal the queries to k subsets of nearly equal size.
     subsets = np.array_split(shuffled(n, seed), k)
     folds = []
     for i in range(k):
@@ -315,10 +316,12 @@ def _new_queries(dataset: FoldedDataset, part: RankingDataset, labels: dict[str,
     ``labels`` has the sorted labels of the queries of all earlier parts, by id. If an id occurs again with
     other labels, it belongs to another query, which is an error.
     """
+    # Compare the labels of each query with those of the same id before.
     positions = []
     ends = part.query_ptr[1:-1]
     labels_by_query = zip(part.query_ids, np.split(part.y, ends), strict=True)
     for position, (query, values) in enumerate(labels_by_query):
+        # The order of the documents may differ between parts.
         sorted_labels = np.sort(values)
         if query not in labels:
             labels[query] = sorted_labels
