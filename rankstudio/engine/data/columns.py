@@ -103,7 +103,8 @@ class DataColumns:
     def beside(self, relocate: Callable[[str], str]) -> DataColumns:
         """Return the same columns with ``relocate`` applied to the path of each file."""
         feature_set = self.feature_set and relocate(self.feature_set)
-        return replace(self, judgments=tuple(map(relocate, self.judgments)), feature_set=feature_set)
+        judgments = tuple(map(relocate, self.judgments))
+        return replace(self, judgments=judgments, feature_set=feature_set)
 
     @property
     def judges(self) -> tuple[str, ...]:
@@ -122,22 +123,28 @@ class DataColumns:
         ParameterError
             For invalid names of columns, or a name that occurs twice.
         """
+        # Columns without labels are checked as if labels were used.
         if isinstance(values, DataColumns) and values.no_labels:
             return cls.of(replace(values, no_labels=False)).without_labels()
-        fields_by_name = _checked_fields(values.as_dict() if isinstance(values, DataColumns) else values)
+        plain = values.as_dict() if isinstance(values, DataColumns) else values
+        fields_by_name = _checked_fields(plain)
         labels = fields_by_name["labels"]
         judgments = fields_by_name["judgments"]
         if fields_by_name["no_queries"] and fields_by_name["qid"]:
             raise ParameterError("no_queries", True, f"no query column, got {fields_by_name['qid']!r}")
+        # Labels are in columns or in files of judgments, not in both.
         if labels and judgments:
             raise ParameterError("labels", labels[0], "no label columns beside files of judgments")
+        # The label in use is that of the first judge, unless one is given.
         judges = cls(labels=labels, judgments=judgments).judges
         fields_by_name["label"] = label = fields_by_name["label"] or next(iter(judges), "")
         _check_judges(label, judges)
+        # A column has at most one role.
         other_labels = (name for name in labels if name != label)
         single = [fields_by_name["qid"], label, fields_by_name["part"], fields_by_name["document"]]
         used_columns = [*single, *other_labels, *fields_by_name["features"], *fields_by_name["ignore"]]
         _check_once([name for name in used_columns if name])
+        # A single label needs no list of judges.
         return cls(**fields_by_name | {"labels": labels if len(labels) > 1 else ()})
 
     def as_dict(self) -> dict[str, Any]:
@@ -158,15 +165,18 @@ def _checked_fields(values: Any) -> dict[str, Any]:
     """
     if not isinstance(values, Mapping):
         raise ParameterError("columns", values, _EXPECTED)
+    # Other fields have their default; lists become tuples.
     checked = {f.name: values.get(f.name, f.default) for f in fields(DataColumns)}
     checked |= {
         name: _names_of_list(checked[name]) for name in ("features", "ignore", "labels", "missing_texts")
     }
+    # A single file of judgments may be given without a list.
     files = checked["judgments"]
     first_id = checked["ids_from"]
     if not isinstance(files, list | tuple):
         files = (files,) if files else ()
     checked["judgments"] = tuple(files)
+    # Check that there are no other fields, and the type of each one.
     names = [checked[name] for name in ("qid", "label", "part", "feature_set", "document", "format")]
     conditions = (
         values.keys() <= checked.keys() - {"no_labels"},

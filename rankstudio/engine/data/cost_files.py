@@ -96,12 +96,15 @@ def _costs_of_all_features(path: Path, costs: _Costs, dataset: FoldedDataset) ->
     Raise DatasetError if a feature has no cost, or all costs are 0.
     """
     ids = dataset.feature_ids.tolist()
+    # Costs are given by name or id, or by position.
     costs_by_id = (
         _costs_by_name(path, costs, dataset)
         if isinstance(costs, Mapping)
         else _costs_by_position(path, costs, dataset)
     )
-    missing = [(i, name) for i, name in zip(ids, dataset.feature_names, strict=True) if i not in costs_by_id]
+    # Every feature needs a cost, and not all costs may be 0.
+    features = zip(ids, dataset.feature_names, strict=True)
+    missing = [(i, name) for i, name in features if i not in costs_by_id]
     if missing:
         text = tr(
             "{path}: found no cost of feature {feature} ({name}), expected costs of all {n} features of the "
@@ -111,6 +114,7 @@ def _costs_of_all_features(path: Path, costs: _Costs, dataset: FoldedDataset) ->
         raise DatasetError(text.format(path=path, feature=first, name=shown(name), n=len(ids)))
     if not any(any(costs_by_id[i]) for i in ids):
         raise DatasetError(tr("{path}: all costs are 0, expected one greater than 0.").format(path=path))
+    # The mean number of documents per query.
     parts = list(dataset.folds[0].parts.values())
     mean = sum(part.n_documents for part in parts) / sum(part.n_queries for part in parts)
     return FeatureCosts(tuple((i, *costs_by_id[i]) for i in ids), mean, str(path))
@@ -157,6 +161,7 @@ def _costs_by_position(
 def _costs_from_table(path: Path, text: str) -> dict[str, tuple[float, float]]:
     """Return the costs by name or id from the text of a table with a header."""
     lines = text.splitlines()
+    # The header tells the columns.
     column_of = _column_positions(lines[0]) if lines else None
     if column_of is None:
         text = tr("{path}: found the columns {found}, expected {expected}.")
@@ -166,6 +171,7 @@ def _costs_from_table(path: Path, text: str) -> dict[str, tuple[float, float]]:
         rows = list(csv.reader(lines, delimiter=_separator(lines[0])))
     except csv.Error as error:
         raise _no_costs_error(path) from error
+    # Skip blank lines; missing cells are empty.
     costs_by_name: dict[str, tuple[float, float]] = {}
     for number, row in enumerate(rows[1:], start=2):
         if not any(cell.strip() for cell in row):
@@ -195,11 +201,14 @@ def _separator(header: str) -> str:
 def _costs_from_json(path: Path, text: str) -> _Costs:
     """Return the costs from JSON: those in profiles by position, those in objects by name or id."""
     documents = _json_documents(path, text)
+    # Profiles contain the costs by position.
     answers = [document for document in documents if isinstance(document, dict) and "profile" in document]
     if answers:
         return _costs_from_profiles(path, answers)
-    if len(documents) == 1 and isinstance(documents[0], dict) and "feature" not in documents[0]:
-        rows: list[tuple[Any, Any]] = list(documents[0].items())
+    # A single object maps names to costs; of several, each describes one feature.
+    first = documents[0] if documents else None
+    if len(documents) == 1 and isinstance(first, dict) and "feature" not in first:
+        rows: list[tuple[Any, Any]] = list(first.items())
     else:
         rows = [
             (document.get("feature"), document) if isinstance(document, dict) else (None, None)
@@ -209,6 +218,7 @@ def _costs_from_json(path: Path, text: str) -> _Costs:
         raise _no_costs_error(path)
     costs_by_name: dict[str, tuple[float, float]] = {}
     for name, costs in rows:
+        # A feature has a name or an id, and at least one cost.
         is_id = isinstance(name, int) and not isinstance(name, bool)
         if not (isinstance(name, str) or is_id) or not isinstance(costs, dict):
             raise _no_costs_error(path)
@@ -238,11 +248,13 @@ def _add_costs(
     milliseconds: Mapping[str, Any],
 ) -> None:
     """Add the costs of a feature; a cell that is empty counts 0."""
-    costs = []  # per document, per query
+    costs = []
     for column in _COST_COLUMNS:
         value = milliseconds.get(column, 0)
         try:
-            costs.append(milliseconds_of(value if not isinstance(value, str) or value.strip() else 0))
+            # An empty cell counts 0.
+            is_empty = isinstance(value, str) and not value.strip()
+            costs.append(milliseconds_of(0 if is_empty else value))
         except (TypeError, ValueError, OverflowError):
             text = tr("{where}: {column} of {feature} is {value}, expected milliseconds from 0 up.")
             raise DatasetError(
@@ -251,7 +263,9 @@ def _add_costs(
     if feature in costs_by_name:
         text = tr("{where}: {feature} occurs twice, expected one cost per feature.")
         raise DatasetError(text.format(where=location, feature=shown(feature)))
-    costs_by_name[feature] = costs[0], costs[1]
+    # Costs per document come first in _COST_COLUMNS.
+    per_document, per_query = costs
+    costs_by_name[feature] = per_document, per_query
 
 
 def _costs_from_profiles(path: Path, answers: Sequence[Mapping[str, Any]]) -> list[tuple[float, float]]:
@@ -264,25 +278,27 @@ def _costs_from_profiles(path: Path, answers: Sequence[Mapping[str, Any]]) -> li
     totals: list[list[float]] = []  # nanoseconds of each feature: on documents, and once per request
     documents = requests = 0.0
     try:
+        # Add up the nanoseconds of each feature over all queries.
         for answer in answers:
             queries = list(_ltr_queries(_profiled_queries(answer), 0))
             requests += bool(queries)
             for query in queries:
+                # Each query has one child per feature, in order.
                 children = query.get("children", [])
                 totals = totals or [[0.0, 0.0] for _ in children]
                 if len(children) != len(totals):
                     raise ValueError("expected the same features in all")
                 documents += milliseconds_of(query["breakdown"]["score_count"])
                 for total, child in zip(totals, children, strict=True):
-                    for column, nanoseconds in enumerate(
-                        _document_and_request_nanoseconds(child["breakdown"])
-                    ):
+                    added = _document_and_request_nanoseconds(child["breakdown"])
+                    for column, nanoseconds in enumerate(added):
                         total[column] += nanoseconds
     except (KeyError, TypeError, ValueError, OverflowError, AttributeError) as error:
         raise _no_costs_error(path) from error
     if not totals:
         text = tr("{path}: found no RankerQuery with features in the profile, expected a request with sltr.")
         raise DatasetError(text.format(path=path))
+    # Return milliseconds per document and per request.
     return [
         (1e-6 * per_document / max(documents, 1.0), 1e-6 * per_request / requests)
         for per_document, per_request in totals

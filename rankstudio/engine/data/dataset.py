@@ -133,11 +133,13 @@ class RankingDataset:
         -----
         O(mn + m log m). The arrays are copied.
         """
+        # Copy the arrays and check that they belong together.
         features = np.array(X, dtype=np.float64, order="C", ndmin=2)
         labels = np.array(y, dtype=np.float64)
         m, n = features.shape
         keys = np.zeros(m, dtype=np.int64) if qid is None else checked_ids(qid)
         check_arrays(features, labels, keys)
+        # By default, the names are those of the frame or "feature 1", ….
         if feature_names is None:
             feature_names = [str(name) for name in getattr(X, "columns", default_names(np.arange(1, n + 1)))]
         names = tuple(feature_names)
@@ -145,18 +147,21 @@ class RankingDataset:
             raise ParameterError("feature_names", f"{len(names)} names", f"{n}, one for each feature")
         if comments is not None and len(comments) != m:
             raise ParameterError("comments", f"{len(comments)} comments", f"{m}, one for each document")
+        # Sort the rows by query, in a stable way.
         query_of, query_ids = numbered(keys)
         order = np.argsort(query_of, kind="stable")
+        is_sorted = (np.diff(order) == 1).all()
+        query_ptr = np.concatenate([[0], np.cumsum(np.bincount(query_of))]).astype(np.int64)
         return cls(
             X=read_only(features[order]),
             y=read_only(labels[order]),
-            query_ptr=read_only(np.concatenate([[0], np.cumsum(np.bincount(query_of))]).astype(np.int64)),
+            query_ptr=read_only(query_ptr),
             query_ids=query_ids,
             feature_ids=read_only(np.arange(1, n + 1, dtype=np.int64)),
             feature_names=names,
             comments=("",) * m if comments is None else tuple(comments[i] for i in order.tolist()),
             missing=read_only(np.zeros(n, dtype=np.int64)),
-            file_rows=None if (np.diff(order) == 1).all() else read_only(order),
+            file_rows=None if is_sorted else read_only(order),
         )
 
     @classmethod
@@ -230,10 +235,18 @@ class RankingDataset:
         """
         fill_policy = missing if missing != "refuse" else ""
         X = treated(
-            table.X, table.query_ptr, table.missing, fill_policy, n_features or 0, normalize=bool(normalize)
+            table.X,
+            table.query_ptr,
+            table.missing,
+            fill_policy,
+            n_features or 0,
+            normalize=bool(normalize),
         )
         n = X.shape[1]
-        feature_ids = table.feature_ids if table.feature_ids.size else np.arange(1, n + 1, dtype=np.int64)
+        feature_ids = table.feature_ids
+        if not feature_ids.size:
+            feature_ids = np.arange(1, n + 1, dtype=np.int64)
+        # Columns beyond those of the table have no missing values.
         counts = np.zeros(n, dtype=np.int64)
         counts[: len(table.missing)] = table.missing
         # The ids of a file that counts from 0 are one less; its names continue if other parts are wider.

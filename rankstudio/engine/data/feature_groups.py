@@ -249,10 +249,12 @@ def groups_in_table(text: str) -> dict[int, str]:
     """
     rows = map(csv_cells, text.splitlines())
     header = [cell.strip().lower() for cell in next(rows, [])]
-    id_column = next((column for column, cell in enumerate(header) if _ID_HEADER.fullmatch(cell)), None)
+    id_columns = [i for i, cell in enumerate(header) if _ID_HEADER.fullmatch(cell)]
+    id_column = id_columns[0] if id_columns else None
     if id_column is None or "group" not in header or header.index("group") == id_column:
         return {}
     group_column = header.index("group")
+    # Skip rows that are too short, or without the id of a feature.
     group_of_feature: dict[int, str] = {}
     for row in rows:
         if len(row) > max(id_column, group_column) and _ID.fullmatch(row[id_column].strip()):

@@ -115,11 +115,12 @@ def read_feature_names(path: Path) -> dict[int, str]:
 def load_notes(folder: Path, dataset: FoldedDataset) -> FeatureNotes:
     """Return the annotations of a dataset stored by :func:`save_notes`.
 
-    They are empty if their file is missing or damaged.
+    The names, notes and groups are empty if their file is missing or damaged.
     """
     path = _names_file(folder, dataset)
     if path is None:
         return FeatureNotes()
+    # The feature set and the costs have files of their own.
     imported = FeatureNotes(
         feature_set=first_feature_set([path.with_suffix(_FEATURE_SET_ENDING)]), costs=_stored_costs(path)
     )
@@ -129,6 +130,7 @@ def load_notes(folder: Path, dataset: FoldedDataset) -> FeatureNotes:
         rows = list(csv.reader(io.StringIO(read_text(path, encoding="utf-8", errors="replace"))))
     except (OSError, csv.Error):
         return imported
+    # Use the rows that begin with the id of a feature.
     names: dict[int, str] = {}
     notes: dict[int, str] = {}
     groups: dict[int, str] = {}
@@ -181,6 +183,7 @@ def save_notes(folder: Path, dataset: FoldedDataset, notes: FeatureNotes) -> Non
                 name=dataset.name
             )
         )
+    # Write a line for each feature with a name, a note or a group.
     written = io.StringIO()
     writer = csv.writer(written)
     writer.writerow(_HEADER)
@@ -190,6 +193,7 @@ def save_notes(folder: Path, dataset: FoldedDataset, notes: FeatureNotes) -> Non
         writer.writerow([feature, *map(guarded, texts)])
     make_folder(folder)
     write_bytes(path, written.getvalue().encode())
+    # The feature set and the costs have files of their own.
     if notes.feature_set is not None:
         write_bytes(path.with_suffix(_FEATURE_SET_ENDING), notes.feature_set.text().encode())
     if notes.costs is not None:
@@ -226,15 +230,18 @@ def with_feature_set(dataset: FoldedDataset, feature_set: FeatureSet) -> FoldedD
     DatasetError
         If the set has none of the features.
     """
+    # Match the features by name or position.
     ids = dataset.feature_ids.tolist()
     original_names = given_names(dataset)
     matched = feature_set.matched(zip(ids, original_names, strict=True), by_position=True)
     if not matched.ids:
         raise DatasetError(feature_set.unused(len(ids)))
+    # Only features without a name in the data are named by the set.
     features = zip(ids, original_names, strict=True)
     new_names = tuple(
         matched.labels.get(i, name) if _NAMELESS.fullmatch(name) else name for i, name in features
     )
+    # Names that the user gave stay.
     user_names = {
         i: user_name
         for i, user_name, name in zip(ids, dataset.feature_names, original_names, strict=True)
@@ -280,8 +287,11 @@ def _with_names(
         return renamed_part
 
     other_extensions = dataset.extensions.without(GivenNames)
-    extensions = other_extensions.extended(GivenNames(original_names)) if original_names else other_extensions
-    return replace(dataset, folds=changed_parts(dataset.folds, with_shown_names), extensions=extensions)
+    extensions = other_extensions
+    if original_names:
+        extensions = extensions.extended(GivenNames(original_names))
+    folds = changed_parts(dataset.folds, with_shown_names)
+    return replace(dataset, folds=folds, extensions=extensions)
 
 
 def _names_in_lines(path: Path, text: str) -> dict[int, str]:

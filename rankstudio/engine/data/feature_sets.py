@@ -239,7 +239,8 @@ def parsed_feature_set(path: Path, text: str) -> FeatureSet:
     """
     read = _set_from_json if text.lstrip()[:1] in ("[", "{") else _set_from_lines
     parsed = read(path, text)
-    twice = [name for name, count in Counter(name for name, _ in parsed.features).items() if count > 1]
+    counts = Counter(name for name, _ in parsed.features)
+    twice = [name for name, count in counts.items() if count > 1]
     if twice:
         raise DatasetError(
             tr("{path}: the feature {name} occurs twice, expected distinct names.").format(
@@ -316,18 +317,20 @@ class _ParsedSet:
 
 
 def _set_from_json(path: Path, text: str) -> _ParsedSet:
-    """Return the feature set in a text of JSON; DatasetError where it holds none."""
+    """Return the feature set in a text of JSON; raise DatasetError if there is none."""
     try:
         document = json.loads(text)
         # Refuse what could not be written again: half of a surrogate pair, NaN, and 1e999, which is infinite.
         json.dumps(document, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError) as error:
         raise _no_feature_set_error(path) from error
+    # Feature sets of Vespa have only the names of features.
     if rank_features := _match_features(document):
         return _vespa_set(path, rank_features)
     features, name = features_in_json(document)
     if features and all(isinstance(feature, str) for feature in features):
         return _vespa_set(path, features)
+    # Other engines define each feature by an object with a name.
     if not features or not all(isinstance(f, dict) and isinstance(f.get("name"), str) for f in features):
         raise _no_feature_set_error(path)
     engines = {_engine_of_feature(feature) for feature in features}
@@ -335,6 +338,7 @@ def _set_from_json(path: Path, text: str) -> _ParsedSet:
         raise _no_feature_set_error(path)
     engine = engines.pop()
     assert engine is not None
+    # The features of Solr belong to one store, which names the set.
     if engine == "solr":
         stores = list(dict.fromkeys(str(feature.get("store", "_DEFAULT_")) for feature in features))
         if len(stores) > 1:
@@ -424,7 +428,9 @@ def _match_features(document: Any) -> list[str]:
     first = hits[0] if isinstance(hits, list) and hits else document
     fields = first.get("fields", first) if isinstance(first, dict) else {}
     match_features = fields.get("matchfeatures") if isinstance(fields, dict) else None
-    return [name for name in match_features if name != _CACHED] if isinstance(match_features, dict) else []
+    if not isinstance(match_features, dict):
+        return []
+    return [name for name in match_features if name != _CACHED]
 
 
 def _split_outside_brackets(line: str) -> Iterator[str]:
@@ -454,6 +460,7 @@ def _end_of_bracket(text: str, opening: int) -> int:
         elif sign == "\\":
             return 0
         elif not quoted:
+            # Brackets within quotation marks do not count.
             depth += (sign == "(") - (sign == ")")
             if depth == 0:
                 return end + 1

@@ -178,6 +178,7 @@ def unpacked_pieces(path: Path, packed: Iterator[bytes]) -> Iterator[bytes]:
     """
     packed_piece = next(packed, b"")
     compression = _compression_of(packed_piece)
+    # A file that is not compressed is passed on as it is.
     if compression is None:
         yield packed_piece
         yield from packed
@@ -190,6 +191,7 @@ def unpacked_pieces(path: Path, packed: Iterator[bytes]) -> Iterator[bytes]:
             member = make(path) if packed_piece else None
         if member is not None:
             yield from _unpacked_rest(path, kind, member, packed_piece)
+            # The bytes behind the end of a member belong to the next one.
             if member.eof:
                 packed_piece = packed_piece[len(packed_piece) - member.unused :]
                 member = None

@@ -56,14 +56,17 @@ def one_of(paths: Sequence[str]) -> str:
     if len(paths) == 1:
         return paths[0]
     candidates = [Path(path) for path in paths]
+    # A file with the sizes of queries is found beside its data.
     size_files = {sizes_file(file) for file in candidates}
     data_files = [file for file in candidates if file not in size_files]
     logs = [file for file in data_files if holds_logs(file)]
     # Feature logs may be opened together with their judgments, which are found again beside them.
-    if logs and all(file in judgment_files(logs[0].parent) for file in data_files if file not in logs):
+    other_files = [file for file in data_files if file not in logs]
+    if logs and all(file in judgment_files(logs[0].parent) for file in other_files):
         return str(logs[0] if len(logs) == 1 else logs[0].parent)
     if len(data_files) == 1:
         return str(data_files[0])
+    # All parts of one fold are opened by their folder.
     folders = {file.parent for file in data_files}
     folder = data_files[0].parent
     if len(folders) == 1 and all(file.is_file() for file in data_files):
@@ -111,6 +114,7 @@ def find_folds(path: Path, *, judged: bool = False) -> list[FilesOfFold]:
 
     A folder of feature logs needs judgments in it, unless it is ``judged`` by a file elsewhere.
     """
+    # A file is one fold with a training part only; it has to exist.
     if not is_there(path) or not path.is_dir():
         regular_file_size(path)
         return [FilesOfFold(1, {"train": (path,)})]
@@ -120,9 +124,12 @@ def find_folds(path: Path, *, judged: bool = False) -> list[FilesOfFold]:
     folds = _folds_in(path)
     if folds:
         return folds
-    folds_of_child = {
-        child: child_folds for child in children(path) if child.is_dir() and (child_folds := _folds_in(child))
-    }
+    # Otherwise one folder within has to contain a dataset.
+    folds_of_child: dict[Path, list[FilesOfFold]] = {}
+    for child in children(path):
+        child_folds = _folds_in(child) if child.is_dir() else []
+        if child_folds:
+            folds_of_child[child] = child_folds
     if len(folds_of_child) > 1:
         raise SeveralDatasetsError(path, tuple(folds_of_child))
     if not folds_of_child:
@@ -139,6 +146,7 @@ def _folds_in(folder: Path) -> list[FilesOfFold]:
 
     Return [] if it holds no dataset.
     """
+    # Folders with numbers, such as Fold1, contain one fold each.
     numbered = _numbered_folders(folder)
     if numbered:
         folds = [FilesOfFold(number, _parts_in(child)) for number, child in sorted(numbered.items())]
@@ -155,6 +163,7 @@ def _folds_in(folder: Path) -> list[FilesOfFold]:
         judges_logs = not runs_beside(qrels[0]) and judgment_files(folder) == qrels
         logs = _logs_in(folder) if judges_logs else {}
         return [FilesOfFold(1, logs or {"train": (qrels[0],)})]
+    # Otherwise the folder itself contains the parts of one fold.
     parts = _parts_in(folder) or _logs_in(folder)
     if parts and "train" not in parts:
         raise DatasetError(
@@ -164,6 +173,7 @@ def _folds_in(folder: Path) -> list[FilesOfFold]:
         )
     if not parts:
         return []
+    # The name of the folder may tell the number of the fold.
     match = FOLD.fullmatch(folder.name)
     return [FilesOfFold(int(match[1]) if match else 1, parts)]
 
@@ -201,6 +211,7 @@ def _parts_in(folder: Path) -> dict[str, tuple[Path, ...]]:
         candidates = [c for c in data if pattern.match(c.name)]
         if not candidates:  # Yahoo's set1.train.txt
             candidates = [c for c in data if any(map(pattern.match, re.split("[._-]", c.name)))]
+        # The files of a part are in the folder, or in one of their own.
         in_order = _numbered_files(candidates, pattern) if candidates else _files_below(folder, pattern)
         if len(candidates) > 1 and not in_order:
             raise DatasetError(
@@ -224,7 +235,9 @@ def _files_below(folder: Path, pattern: re.Pattern[str]) -> tuple[Path, ...]:
 
 
 def _numbered_files(candidates: Sequence[Path], word: re.Pattern[str] | None = None) -> tuple[Path, ...]:
-    """Return a single file, or files whose names differ only in a number, in its order; otherwise ().
+    """Return a single file, or files whose names differ only in a number, in the order of that number.
+
+    Return () for other files.
 
     The number must follow ``word`` in a name that contains it.
     """
@@ -237,6 +250,7 @@ def _numbered_files(candidates: Sequence[Path], word: re.Pattern[str] | None = N
         match = _NUMBER.search(path.name, word_match.end() if word_match else 0)
         if match is None:
             return ()
+        # Without the number, all names have to be the same.
         names.add(path.name[: match.start(1)] + path.name[match.end(1) :])
         numbered.append((int(match[1]), path))
     return tuple(path for _, path in sorted(numbered)) if len(names) == 1 else ()

@@ -77,16 +77,25 @@ def open_dataset(
     check_options(missing, normalize)
     path = Path(path)
     specified = DataColumns.of(columns or {})
+    # Find the files of each fold and part.
     try:
         folds = find_folds(path, judged=bool(specified.judgments))
     except DatasetError:
         told_format(specified.format, path)  # a missing plug-in is the reason: no file has its format
         raise
+    # Read the files; all parts of a dataset need the same features.
     part_files = [part for fold in folds for part in fold.parts.values()]
     total = sum(regular_file_size(file) for part in part_files for file in part)
     reading = ReadProgress(progress, cancelled, total)
     reader = PartReader(
-        path, part_files, reading, specified, missing, normalize, cache=cache, several_folds=len(folds) > 1
+        path,
+        part_files,
+        reading,
+        specified,
+        missing,
+        normalize,
+        cache=cache,
+        several_folds=len(folds) > 1,
     )
     tables, width = _with_the_same_features(reader.read())
     first = tables[part_files[0]]
@@ -96,13 +105,20 @@ def open_dataset(
         if specified.judges
         else None
     )
+    # Folds whose parts overlap share their rows in memory.
     opened_folds = share_rows(opened_folds)
+    # Known datasets have a convention and names of their features.
     identity = identify(part_files[0][0].absolute(), opened_folds[0].train)
     named_folds = [*changed_parts(opened_folds, replace(identity, warnings=()).name_features)]
+    # The first train part keeps the warnings about all files.
     train = named_folds[0].train
     warnings = (*train.warnings, *identity.warnings, *reader.notes(named_folds))
     named_folds[0] = replace(named_folds[0], train=replace(train, warnings=warnings))
+    # The name of the dataset tells which judge is in use.
     judge = f" ({specified.label.translate(_WITHOUT_SLASHES)})" if specified.judges else ""
+    as_read = first.read_as
+    if specified.labels:
+        as_read = replace(as_read, label=specified.label)
     dataset = FoldedDataset(
         name=_dataset_name(path, folds) + judge,
         path=path,
@@ -111,7 +127,7 @@ def open_dataset(
         origin=DatasetOrigin(
             known=identity.known,
             checksum=first.source.checksum,
-            read_as=replace(first.read_as, label=specified.label) if specified.labels else first.read_as,
+            read_as=as_read,
             columns=replace(specified, format=_recorded_format(first.read_as, specified)),
         ),
         extensions=Extensions([identity.feature_set, judgments]),
@@ -119,6 +135,7 @@ def open_dataset(
     if specified.feature_set:
         dataset = with_feature_set(dataset, read_feature_set(Path(specified.feature_set)))
         named_folds = list(dataset.folds)
+    # The costs of features may be in a file next to the data.
     costs, unused_costs_note = costs_beside(dataset)
     notes = tuple(filter(None, (set_mismatch(dataset), unused_costs_note)))
     if notes:
@@ -132,7 +149,9 @@ def _with_the_same_features(tables: dict[Files, FileContents]) -> tuple[dict[Fil
 
     DatasetError if the files do not have the same features.
     """
-    _check_names({part[0]: file_contents.table.feature_names for part, file_contents in tables.items()})
+    names = {part[0]: file_contents.table.feature_names for part, file_contents in tables.items()}
+    _check_names(names)
+    # Files without stored zeros lack the columns of some ids: give all of them the same.
     if any(file_contents.table.feature_ids.size for file_contents in tables.values()):
         ids = reduce(np.union1d, (file_contents.table.ids for file_contents in tables.values()))
         tables = {
@@ -148,7 +167,11 @@ def _with_the_same_features(tables: dict[Files, FileContents]) -> tuple[dict[Fil
 
 
 def _opened_fold(
-    path: Path, fold: FilesOfFold, reader: PartReader, tables: dict[Files, FileContents], width: int
+    path: Path,
+    fold: FilesOfFold,
+    reader: PartReader,
+    tables: dict[Files, FileContents],
+    width: int,
 ) -> Fold:
     """Return a fold of the contents of its files, which are removed from ``tables``."""
     parts: dict[str, RankingDataset] = {}

@@ -72,7 +72,10 @@ def find_scores(path: Path, dataset: FoldedDataset) -> GivenFiles[_PartScores]:
     """
     if not path.exists():
         raise FileAccessError(path, tr("file or folder not found."))
-    parts, checksums = _scores_in_folder(path, dataset) if path.is_dir() else _scores_in_file(path, dataset)
+    # A folder has files for folds and parts.
+    read = _scores_in_folder if path.is_dir() else _scores_in_file
+    parts, checksums = read(path, dataset)
+    # Keep the folds with scores for the part that is measured.
     usable = {n: fold_scores for n, fold_scores in parts.items() if fold_scores}
     measured = {fold.number: _measured_part(fold) for fold in dataset.folds}
     usable = {n: fold_scores for n, fold_scores in usable.items() if measured[n] in fold_scores}
@@ -94,6 +97,7 @@ def _measured_part(fold: Fold) -> str:
 def _scores_in_file(path: Path, dataset: FoldedDataset) -> tuple[Mapping[int, _PartScores], dict[str, str]]:
     """Return the scores in a file by fold and part, and the file's checksum by its name."""
     file = read_score_file(path)
+    # Only folds with a test or validation part can be measured.
     folds = [fold for fold in dataset.folds if _measured_part(fold) in fold.parts]
     if not folds:
         raise DatasetError(
@@ -102,6 +106,7 @@ def _scores_in_file(path: Path, dataset: FoldedDataset) -> tuple[Mapping[int, _P
                 "create them, such as 5-fold (in the terminal --protocol 5-fold)."
             ).format(data=dataset.name)
         )
+    # Scores by line are in the order of the measured documents.
     if file.run is None:
         if dataset.divided_by and not isinstance(folds[0].train, LeftOut):
             raise DatasetError(
@@ -116,6 +121,7 @@ def _scores_in_file(path: Path, dataset: FoldedDataset) -> tuple[Mapping[int, _P
             f.number: {_measured_part(f): values} for f, values in zip(folds, scores, strict=True)
         }
         return scores_of_fold, {path.name: file.checksum}
+    # A run may contain scores of every part.
     by_part = {
         fold.number: {
             name: file.of_parts([fold.parts[name]])[0]
@@ -131,6 +137,7 @@ def _scores_in_folder(
     folder: Path, dataset: FoldedDataset
 ) -> tuple[Mapping[int, _PartScores], dict[str, str]]:
     """Return the scores in files whose names contain fold and part, and the checksum of each file."""
+    # Find the file of each fold and part; ignore other files.
     path_of_part: dict[tuple[int, str], Path] = {}
     folds = {fold.number: fold for fold in dataset.folds}
     for path in _visible_files(folder):
@@ -142,15 +149,21 @@ def _scores_in_folder(
                 tr(
                     "{folder}: found {a} and {b} for the {part} part of fold {fold}, expected one file."
                 ).format(
-                    folder=folder, a=path_of_part[number, part].name, b=path.name, part=part, fold=number
+                    folder=folder,
+                    a=path_of_part[number, part].name,
+                    b=path.name,
+                    part=part,
+                    fold=number,
                 )
             )
         path_of_part[number, part] = path
+    # Read the scores of the documents of each part.
     scores_of_fold: dict[int, dict[str, Floats]] = {}
     checksums: dict[str, str] = {}
     for (number, part), path in sorted(path_of_part.items()):
         file: ScoreFile = read_score_file(path)
-        scores_of_fold.setdefault(number, {})[part] = file.of_parts([folds[number].parts[part]])[0]
+        (scores,) = file.of_parts([folds[number].parts[part]])
+        scores_of_fold.setdefault(number, {})[part] = scores
         checksums[path.relative_to(folder).as_posix()] = file.checksum
     return scores_of_fold, checksums
 
@@ -225,29 +238,33 @@ class ScoreFile:
         """
         if self.run is not None:
             return [self._of_run(part) for part in parts]
+        # Scores by line: one for each document of the parts.
         m = sum(part.n_documents for part in parts)
         if self.values.size != m:
             first = parts[0].source.path if parts[0].source else parts[0]
             n_others = len(parts) - 1
-            text = (
-                trn(
+            if n_others:
+                text = trn(
                     "{where} and {others} other part have {m} documents in total, but {path} has {n} "
                     "scores; expected one score per document.",
                     "{where} and {others} other parts have {m} documents in total, but {path} has {n} "
                     "scores; expected one score per document.",
                     n_others,
                 )
-                if n_others
-                else tr(
+            else:
+                text = tr(
                     "{where} has {m} documents, but {path} has {n} scores; expected one score per document."
                 )
-            )
             raise DatasetError(
                 text.format(where=first, others=n_others, m=m, path=self.path, n=self.values.size)
             )
+        # Cut the scores by part, and sort them as the rows of the part.
         ends = np.cumsum([part.n_documents for part in parts])[:-1]
-        pieces = zip(np.split(self.values, ends), parts, strict=True)
-        return [piece if part.file_rows is None else piece[part.file_rows] for piece, part in pieces]
+        scores_of_parts = []
+        for scores, part in zip(np.split(self.values, ends), parts, strict=True):
+            rows = part.file_rows
+            scores_of_parts.append(scores if rows is None else scores[rows])
+        return scores_of_parts
 
     def _of_run(self, part: RankingDataset) -> Floats:
         """Return the scores of a run for the documents of a part; -inf for documents that it lacks."""
@@ -260,6 +277,7 @@ class ScoreFile:
                     "order."
                 ).format(path=self.path, part=part.source.path if part.source else part)
             )
+        # Look up each document by its query and id.
         scores = np.full(part.n_documents, -np.inf)
         ids = part.document_ids
         for row, query in enumerate(part.query_index.tolist()):

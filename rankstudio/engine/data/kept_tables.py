@@ -74,6 +74,7 @@ def keep_parsed(checksum: str, table: Table, stop_check: store.Check, file_size:
 
     A table much larger than its file is not stored: a few lines with a feature 1,000,000 are parsed quickly.
     """
+    # Comments are stored in the order of the file.
     are_taken = isinstance(table.comments, TakenComments)
     comments = table.comments.of if isinstance(table.comments, TakenComments) else table.comments
     assert isinstance(comments, TextComments)
@@ -115,7 +116,12 @@ def source_sizes() -> Iterator[tuple[int, ...]]:
 
 
 def table_text(
-    source: Any, query_ids: Sequence[str], scattered: Scattered | None, *, are_taken: bool, **extra: Any
+    source: Any,
+    query_ids: Sequence[str],
+    scattered: Scattered | None,
+    *,
+    are_taken: bool,
+    **extra: Any,
 ) -> dict[str, Any]:
     """Return the parts of a table other than arrays, for the store; see `Table`.
 
@@ -142,6 +148,7 @@ def _table_of_arrays(arrays: Mapping[str, NDArray[Any]], text: Mapping[str, Any]
     """Return the table with the arrays and texts of an entry of the store."""
     content, offsets = (arrays[name] for name in _COMMENT_ARRAYS)
     comments = TextComments(content, offsets)
+    # X comes first in the list, and is stored in several forms.
     y, query_ptr, missing, feature_ids, file_rows, parts = (arrays[name] for name in _ARRAY_NAMES[1:])
     return Table(
         features_of(arrays, missing.size),

@@ -147,29 +147,35 @@ def identify(path: Path, dataset: RankingDataset) -> Identity:
         Dataset read from it.
     """
     path = path.absolute()
+    # The sample of RankStudio has the features of LETOR 4.0.
     if path.parent == resource("sample"):
         return Identity("letor4", "letor4", table_of_names("letor4"))
+    # A known dataset names features that have no names in the file.
     known_dataset = _known_dataset(path, dataset)
     names: Mapping[int, str] = {}
     from_zero = dataset.feature_names[0] == "id 0"  # ids in the files are then one less than here
     unnamed = from_zero or dataset.feature_names == default_names(dataset.feature_ids)
     if known_dataset is not None and unnamed and (known_dataset.key != "gov" or _gov_by_feature(dataset)):
         names = table_of_names(known_dataset.key)
+    # Names and a feature set may be in files next to the data.
     own_names, warnings = _names_beside_data(path, lists=unnamed)
     if from_zero and 0 in own_names:
         own_names = {i + 1: name for i, name in own_names.items()}
     feature_set = first_feature_set(_files_beside(path, FEATURE_SET_FILES))
+    # Match the feature set by name, or by position without names.
     if feature_set is not None:
         ids = dataset.feature_ids.tolist()
-        current_names = [own_names.get(i, name) for i, name in zip(ids, dataset.feature_names, strict=True)]
-        feature_set = feature_set.matched(zip(ids, current_names, strict=True), by_position=unnamed)
+        features = zip(ids, dataset.feature_names, strict=True)
+        named_features = [(i, own_names.get(i, name)) for i, name in features]
+        feature_set = feature_set.matched(named_features, by_position=unnamed)
         warnings += () if feature_set.ids else (feature_set.unused(dataset.n_features),)
         names = {**names, **feature_set.labels}
+    # Names next to the data take precedence over all others.
     names = own_names or names
-    key, convention = (known_dataset.key, known_dataset.convention) if known_dataset else (None, STANDARD)
-    return Identity(
-        key, convention, names, warnings, feature_set if feature_set and feature_set.ids else None
-    )
+    key = known_dataset.key if known_dataset else None
+    convention = known_dataset.convention if known_dataset else STANDARD
+    matched_set = feature_set if feature_set and feature_set.ids else None
+    return Identity(key, convention, names, warnings, matched_set)
 
 
 def _known_dataset(path: Path, dataset: RankingDataset) -> KnownDataset | None:
@@ -234,7 +240,8 @@ def names_in_table(text: str, *, separated: bool) -> dict[int, str]:
     if separated:
         if [cell.strip().lower() for cell in csv_cells(text.partition("\n")[0])][1:2] == ["group"]:
             return {}  # the second column has names of groups
-        rows = [[row[0], unguarded(row[1])] for row in map(csv_cells, text.splitlines()) if len(row) >= 2]
+        cells_of_lines = map(csv_cells, text.splitlines())
+        rows = [[row[0], unguarded(row[1])] for row in cells_of_lines if len(row) >= 2]
     else:
         rows = [list(m.groups()) for m in map(_LINE.fullmatch, text.splitlines()) if m]
     if rows and not rows[0][0].strip().isdecimal() and not _ID_COLUMN.fullmatch(rows[0][0].strip()):

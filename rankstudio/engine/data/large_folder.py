@@ -111,14 +111,18 @@ class LargeData:
         sizes = self.sizes[first:last]
         m = int(sizes.sum())
         n = self.n_features
+        # The signal is a weighted sum of hidden factors.
         factors = rng.standard_normal((m, _N_FACTORS), dtype=np.float32)
         weights = 0.7 ** np.arange(_N_FACTORS)
+        weights = weights / np.sqrt(np.sum(weights**2))
         signal = np.zeros(m)  # added up here: a library may sum in another order on another machine
-        for factor, weight in zip(factors.T, (weights / np.sqrt(np.sum(weights**2))).tolist(), strict=True):
+        for factor, weight in zip(factors.T, weights.tolist(), strict=True):
             signal += weight * factor
+        # The label is the number of thresholds that the utility reaches.
         query_effect = np.repeat(0.4 * rng.standard_normal(last - first), sizes)
         utility = 0.6 * signal + 0.7 * rng.standard_normal(m) + query_effect
         labels = np.searchsorted(_LABEL_THRESHOLDS, utility, side="right").astype(np.int64)
+        # A feature is a mixture of noise and one of the factors.
         shared = np.repeat(rng.standard_normal((last - first, 3), dtype=np.float32), sizes, axis=0)
         values = rng.standard_normal((m, n), dtype=np.float32)
         for j in range(n):
@@ -151,6 +155,7 @@ def write_folder(data: LargeData, folder: Path) -> Generator[int, None, None]:
     make_folder(folder)
     n_written = 0
     for part, path in written_files(folder).items():
+        # Move each file to its path when it is complete.
         try:
             with tempfile.TemporaryDirectory(
                 dir=folder, prefix=".rankstudio-", suffix=".part"
@@ -158,6 +163,7 @@ def write_folder(data: LargeData, folder: Path) -> Generator[int, None, None]:
                 new_file = Path(temporary_folder) / path.name
                 with new_file.open("wb", buffering=0) as file:
                     for n_documents, text in data.text(part):
+                        # Fewer bytes are written if the disk is full.
                         if file.write(text.data) != len(text):
                             raise OSError(errno.ENOSPC, "no space left on the disk")
                         n_written += n_documents

@@ -61,7 +61,8 @@ class Preferences:
         object.__setattr__(self, "winner", winner)
         object.__setattr__(self, "loser", loser)
         for name in ("magnitude", "weight"):
-            object.__setattr__(self, name, _checked_positive(name, getattr(self, name), winner.size))
+            values = _checked_positive(name, getattr(self, name), winner.size)
+            object.__setattr__(self, name, values)
 
     def __len__(self) -> int:
         return int(self.winner.size)
@@ -138,6 +139,7 @@ def _checked_positive(name: str, values: ArrayLike, size: int) -> Floats:
         raise ParameterError(name, values, "numbers greater than 0") from None
     if array.ndim and array.shape != (size,):
         raise ParameterError(name, f"shape {array.shape}", f"a number, or {size} numbers, one per preference")
+    # A single number holds for all preferences.
     filled = np.full(size, float(array)) if not array.ndim else array.copy()
     bad = np.flatnonzero(~((filled >= LEAST) & (filled <= GREATEST)))
     if bad.size:
@@ -188,6 +190,7 @@ def sample_preferences(
             expected = f"a number {'from 0' if may_be_zero else 'greater than 0'} up to 1"
             raise ParameterError(name, value, expected)
     between("seed", seed, 0)
+    # Sort the documents of each query by their labels.
     order = np.lexsort((data.y, data.query_index))
     labels = data.y[order]
     first = data.query_ptr[data.query_index]
@@ -201,6 +204,7 @@ def sample_preferences(
         raise DatasetError("Preferences cannot be drawn: no query has documents with different labels.")
     if n_pairs > _MAX_PAIRS:
         raise DatasetError(f"Preferences are drawn from at most {_MAX_PAIRS:,} pairs, found {n_pairs:,}.")
+    # Draw numbers of pairs, and find their winners and losers.
     rng = np.random.default_rng(seed)
     drawn = rng.choice(n_pairs, max(1, round(share * n_pairs)), replace=False, shuffle=False)
     drawn.sort()
@@ -208,6 +212,9 @@ def sample_preferences(
     below = first[above] + drawn - (n_pairs_up_to[above] - n_lower[above])
     winner = order[above]
     loser = order[below]
+    # Reverse some preferences at random.
     is_reversed = rng.random(drawn.size) < noise
     magnitude = data.y[winner] - data.y[loser]
-    return Preferences(np.where(is_reversed, loser, winner), np.where(is_reversed, winner, loser), magnitude)
+    final_winner = np.where(is_reversed, loser, winner)
+    final_loser = np.where(is_reversed, winner, loser)
+    return Preferences(final_winner, final_loser, magnitude)

@@ -162,7 +162,11 @@ def _write_part(folder: Path, part: RankingDataset) -> str:
     source = store.entry_of(X=part.X, y=part.y, query_ptr=part.query_ptr)
     described = {name: ArrayDescription.of(array) for name, array in arrays.items() if name in _SMALL_ARRAYS}
     for name in [name for name in arrays if name not in described]:
-        described[name] = ArrayDescription.of(arrays[name]) if source is None else source.arrays[name]
+        if source is None:
+            described[name] = ArrayDescription.of(arrays[name])
+        else:
+            described[name] = source.arrays[name]
+    # An entry with the same contents has the same name.
     entry = folder / store.name_of(text, described)
     if store.is_whole(entry):
         StoredEntry.open(entry).touch()

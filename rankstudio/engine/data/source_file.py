@@ -81,12 +81,15 @@ class LoadedFile:
                     count = file.readinto(view[n_read : min(n_read + _PIECE_BYTES, size)])
                     if not count:
                         break
+                    # The beginning of a binary file is enough to refuse it.
                     if not n_read and _is_binary(view[:count]):
                         begin = padded(path, count)
                         begin[:count] = content[:count]
                         return cls(path, begin, progress)
+                    # Reading is half of the progress, and parsing the other half.
                     n_read += count
                     progress.advance(count / 2)
+                # The file must not have changed while it was read.
                 is_unchanged = n_read == size == os.fstat(file.fileno()).st_size
         except OSError as error:
             raise refusal(path, error) from None
@@ -217,6 +220,7 @@ def text_chunks(file: SourceFile, size: float = CHUNK) -> Iterator[Bytes]:
     FileAccessError, MissingExtraError
         If the file cannot be read or decompressed, or a line does not fit into memory.
     """
+    # A file that is in memory is a single chunk.
     if file.whole is not None:
         file.done = file.size
         if file.size:
@@ -227,6 +231,7 @@ def text_chunks(file: SourceFile, size: float = CHUNK) -> Iterator[Bytes]:
     buffer = np.empty(2 * _PIECE_BYTES + PADDING, dtype=np.uint8)
     filled = 0
     for piece in unpacked_pieces(file.path, file.pieces()):
+        # Double the buffer if the piece does not fit.
         if filled + len(piece) + PADDING > len(buffer):
             if filled + len(piece) > limit:
                 raise _too_long_error(file.path, limit)
@@ -235,8 +240,10 @@ def text_chunks(file: SourceFile, size: float = CHUNK) -> Iterator[Bytes]:
             buffer = larger
         buffer[filled : filled + len(piece)] = np.frombuffer(piece, dtype=np.uint8)
         filled += len(piece)
+        # The text before a zero byte is enough to report it.
         if b"\0" in piece:
             break
+        # Yield the complete lines, once there are enough of them.
         last = piece.rfind(b"\n")
         if filled < size or last < 0:
             continue

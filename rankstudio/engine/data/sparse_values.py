@@ -57,6 +57,7 @@ class Entries:
     def matrix(self) -> tuple[SparseRows, Ints]:
         """Return the documents as a matrix with a column for each id that occurs, and these ids."""
         columns: Indices
+        # Mark in a table which ids occur, or sort the ids if they are few.
         if self.width <= _MAX_IDS_PER_VALUE * self.ids.size:
             occurs = np.zeros(self.width + 1, dtype=np.bool_)
             occurs[self.ids] = True

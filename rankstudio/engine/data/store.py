@@ -199,9 +199,11 @@ class StoredEntry:
             If it is missing, or its manifest is damaged, of another version or of another entry.
         """
         try:
+            # The manifest begins with the checksum of its other lines.
             digest, _, body = (path / MANIFEST).read_bytes().partition(b"\n")
             if digest.decode() != hashlib.sha256(body).hexdigest():
                 raise ValueError("its manifest is damaged")
+            # The name of an entry is its key or, without a key, that checksum.
             content = json.loads(body)
             if content["version"] != _VERSION or path.name != (content["key"] or digest.decode()):
                 raise ValueError("it belongs to another entry or version")
@@ -237,6 +239,7 @@ class StoredEntry:
         EntryError
             If a file is missing or damaged.
         """
+        # Only blocks that were not compared before are read.
         unread: list[tuple[str, _FileState, int]] = []
         for name in self.arrays if names is None else names:
             if self.arrays[name].n_bytes:
@@ -590,12 +593,14 @@ def make_room(folder: Path, path: Path, needed: float, purpose: str) -> None:
     DatasetError
         If there is not enough space.
     """
+    # Entries that may be removed, the least recently used one first.
     removable = [
         (last_use, size, entry)
         for last_use, size, entry in _oldest_entries_first(folder)
         if time.time() - last_use > _PROTECTED_SECONDS
     ]
     removable_size = sum(size for _, size, _ in removable)
+    # Remove entries until the new one fits on the disk and into their share.
     while True:
         free = shutil.disk_usage(folder).free
         is_free = free >= needed + _FREE_BYTES_LEFT
@@ -734,7 +739,9 @@ def _mapped_file(array: NDArray[Any]) -> Path | None:
     base: Any = array
     while base is not None and not isinstance(base, np.memmap):
         base = getattr(base, "base", None)
-    if base is None or base.filename is None or (base.shape, base.dtype) != (array.shape, array.dtype):
+    if base is None or base.filename is None:
+        return None
+    if (base.shape, base.dtype) != (array.shape, array.dtype):
         return None
     is_whole_file = array.flags.c_contiguous and array.ctypes.data == base.ctypes.data
     return Path(base.filename) if is_whole_file else None

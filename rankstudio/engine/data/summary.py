@@ -112,9 +112,11 @@ def describe(*parts: RankingDataset) -> DatasetSummary:
         np.concatenate([extreme.reduceat(part.y, part.query_ptr[:-1]) for part in parts])
         for extreme in (np.minimum, np.maximum)
     )
+    # FeatureSummary has these fields in this order, with the name second.
     columns = (first.feature_ids, minimum, maximum, total / m, zeros / m, constant, missing)
     ids, *numbers = (column.tolist() for column in columns)
-    features = tuple(FeatureSummary(*row) for row in zip(ids, first.feature_names, *numbers, strict=True))
+    rows = zip(ids, first.feature_names, *numbers, strict=True)
+    features = tuple(FeatureSummary(*row) for row in rows)
     return DatasetSummary(
         n_documents=m,
         n_queries=sum(part.n_queries for part in parts),

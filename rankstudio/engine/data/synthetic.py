@@ -93,11 +93,19 @@ def make_ranking(
         raise ParameterError("n_informative", n_informative, "a number of at least 1")
     weights = 0.8 ** np.arange(n_informative)
     factors = np.eye(n_informative)
+    # Each informative feature has its own factor; redundant features share these, with more noise.
     features = [FeatureModel(tuple(row), 0.3) for row in factors.tolist()]
-    features += [FeatureModel(tuple(factors[j % n_informative].tolist()), 0.6) for j in range(n_redundant)]
+    for j in range(n_redundant):
+        shared_factor = factors[j % n_informative].tolist()
+        features.append(FeatureModel(tuple(shared_factor), 0.6))
     features += [FeatureModel(noise=1.0)] * n_noise + [FeatureModel()] * n_constant
     parts = generate(
-        features, weights.tolist(), n_queries, documents=documents, label_noise=label_noise, seed=seed
+        features,
+        weights.tolist(),
+        n_queries,
+        documents=documents,
+        label_noise=label_noise,
+        seed=seed,
     )
     return FoldedDataset("Synthetic", None, rotate(parts))
 

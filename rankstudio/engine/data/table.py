@@ -248,7 +248,13 @@ def widen(X: Floats, n_features: int) -> Floats:
 
 
 def treated(
-    X: Features, query_ptr: Ints, missing: Ints, fill_policy: str, n_features: int, *, normalize: bool
+    X: Features,
+    query_ptr: Ints,
+    missing: Ints,
+    fill_policy: str,
+    n_features: int,
+    *,
+    normalize: bool,
 ) -> Features:
     """Return features with missing values filled and scaled as requested; an array is changed in place.
 
@@ -265,7 +271,8 @@ def treated(
     normalize : bool
     """
     if isinstance(X, SparseRows):
-        X = sparse_values.fill_missing(X, query_ptr, fill_policy) if fill_policy and missing.any() else X
+        if fill_policy and missing.any():
+            X = sparse_values.fill_missing(X, query_ptr, fill_policy)
         return sparse_values.normalize_queries(X, query_ptr) if normalize else X
     if fill_policy:
         fill_missing(X, query_ptr, missing, fill_policy)
@@ -281,7 +288,8 @@ def normalize_queries(X: Floats, query_ptr: Ints) -> None:
     A feature that is constant within a query becomes 0 there. O(m n).
     """
     for first, last in group_blocks(query_ptr, X.shape[1]):
-        _normalize(X[query_ptr[first] : query_ptr[last]], query_ptr[first : last + 1] - query_ptr[first])
+        block_ptr = query_ptr[first : last + 1] - query_ptr[first]
+        _normalize(X[query_ptr[first] : query_ptr[last]], block_ptr)
 
 
 def _normalize(X: Floats, query_ptr: Ints) -> None:

@@ -210,7 +210,8 @@ class QueryRuns:
     def query_ptr(self) -> Ints:
         """Return the first row of each query after sorting, and the number of queries."""
         sizes = np.zeros(len(self._numbers) + 1, dtype=np.int64)
-        np.add.at(sizes, np.frombuffer(self._runs, np.int64) + 1, np.frombuffer(self._lengths, np.int64))
+        queries = np.frombuffer(self._runs, np.int64)
+        np.add.at(sizes, queries + 1, np.frombuffer(self._lengths, np.int64))
         return np.cumsum(sizes)
 
     def scattered(self, unit: str) -> Scattered | None:
@@ -376,8 +377,10 @@ class TableInMemory(TableBuilder):
         DatasetError
             If the sizes do not add up to the number of documents.
         """
+        # Find the order in which queries are contiguous, empty if they already are.
         query_ptr, ids, scattered = self._queries(facts, sizes)
         order = _order_of_rows(facts, self.n_documents) if scattered is None else self._runs.order()
+        # Join the pieces, then sort their rows.
         columns = self._kept_columns(self.width)
         y = _joined_arrays([piece.y for piece in self._pieces])
         X, feature_ids, missing = self._features(columns)
@@ -412,7 +415,8 @@ class TableInMemory(TableBuilder):
         if self._entries:
             sparse, feature_ids = Entries.joined(self._entries).matrix()
             absent = sparse.csr.indices[np.isnan(sparse.csr.data)]
-            return sparse, feature_ids, np.bincount(absent, minlength=feature_ids.size).astype(np.int64)
+            missing = np.bincount(absent, minlength=feature_ids.size).astype(np.int64)
+            return sparse, feature_ids, missing
         X = self._X[: self.n_documents]
         if self._dropped_columns:
             X = np.ascontiguousarray(X[:, columns])
@@ -519,21 +523,26 @@ class TableOnDisk(TableBuilder):
         """
         assert self._X is not None
         n_features = max(facts.n_features, n_features)
+        # Find the order in which queries are contiguous.
         query_ptr, ids, scattered = self._queries(facts, sizes)
-        order = (
-            _order_of_rows(facts, self.n_documents) if scattered is None else self._order_by_query(scattered)
-        )
+        if scattered is None:
+            order = _order_of_rows(facts, self.n_documents)
+        else:
+            order = self._order_by_query(scattered)
+        # Count the missing values of each feature.
         columns = self._kept_columns(n_features)
         missing = np.zeros(n_features, dtype=np.int64)  # columns beyond the written ones have none
         all_counts = self._missing if facts.rows is None else self._count_missing(facts.rows.order)
         counts = all_counts[columns]
         missing[: len(counts)] = counts
+        # X is written again only if its order, values or columns change.
         is_filled = self._treatment.missing != "refuse" and bool(missing.any())
         changes_values = is_filled or self._treatment.normalize
         if order.size or changes_values or self._dropped_columns or self.width != n_features:
             self._rewrite(n_features, query_ptr, order, missing if is_filled else None)
         else:  # the file is already the final array
             self._new.take("X", self._X)
+        # Labels are few enough to be sorted in memory.
         assert self._y is not None
         if order.size:
             self._y.finish(durable=False)
@@ -542,6 +551,7 @@ class TableOnDisk(TableBuilder):
             self._new.save("y", y)
         else:
             self._new.take("y", self._y)
+        # Write the other arrays and facts, then map the finished table.
         self._new.take("comments", self._comments)
         self._new.take("comment_offsets", self._offsets)
         small_arrays = {"query_ptr": query_ptr, "missing": missing, "file_rows": order}
@@ -558,16 +568,19 @@ class TableOnDisk(TableBuilder):
     def _write(self, piece: DocumentPiece, share: float) -> None:
         """Append documents to the files, and their comments behind those of the documents before."""
         X = piece.X
+        # The first piece begins the file, and a wider piece widens it.
         if self._X is None or X.shape[1] > self.width:
             n_expected_rows = (self.n_documents + len(piece.y)) / max(share, 1e-9)
             self._grow(X.shape[1], n_expected_rows)
         if self._y is None:
             self._y = self._new.file("y", np.float64, piece.y.shape[1] if piece.y.ndim > 1 else None)
         assert self._X is not None
+        # Pad a piece that is narrower than the file.
         if X.shape[1] < self.width:
             X = np.pad(X, ((0, 0), (0, self.width - X.shape[1])), constant_values=self.padding)
         self._X.append(X)
         self._y.append(piece.y)
+        # The offsets continue behind the last written comment.
         content = piece.comments.content
         offsets = piece.comments.offsets
         self._comments.append(content)
@@ -628,6 +641,7 @@ class TableOnDisk(TableBuilder):
         the memory limit three times.
         """
         assert self._X is not None
+        # The largest query needs three numbers of 8 bytes for each value.
         largest = int(np.diff(query_ptr).max())
         if 24.0 * largest * width > memory.budget():
             raise DatasetError(
@@ -642,16 +656,19 @@ class TableOnDisk(TableBuilder):
                     budget=memory.size(memory.budget()),
                 )
             )
+        # The old and the new file both need space on the disk.
         purpose = f"{self.n_documents:,} documents with {width} features"
         store.make_room(self._folder, self.path, 8.0 * width * self.n_documents, purpose)
         self._X.finish(durable=False)
         raw = self._X.content()
+        # Copy blocks of whole queries, in their final order.
         columns = self._kept_columns(width)
         out = self._new.file("X", np.float64, width)
         for first, last in group_blocks(query_ptr, width):
             begin = int(query_ptr[first])
             end = int(query_ptr[last])
             rows = (raw[order[begin:end]] if order.size else raw[begin:end])[:, columns]
+            # Columns beyond the written ones remain 0.
             block = np.zeros((end - begin, width))
             block[:, : rows.shape[1]] = rows
             block_ptr = query_ptr[first : last + 1] - begin

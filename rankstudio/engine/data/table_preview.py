@@ -95,14 +95,17 @@ def preview_table(path: Path, format_told: str = "") -> TablePreview:
     file = first_file(path)
     size_file = sizes_file(file)
     sizes = size_file.name if size_file else ""
+    # A format that the user named is used in any case.
     specified_format = told_format(format_told, file)
     if specified_format is not None and specified_format.is_table:
         return _table_preview(file, specified_format, sizes)
+    # Otherwise use the table format with the greatest confidence.
     beginning = beginning_of(file, DataColumns())
     table_formats = [entry for entry in data_formats() if entry.is_table]
     confidence, form = max(
         ((entry.confidence(beginning), entry) for entry in table_formats), key=lambda pair: pair[0]
     )
+    # A file that no format recognises is read as CSV, unless it is binary.
     if confidence < BY_CONTENTS:
         refuse_other_binary(file, beginning.head)
         form = form if confidence else format_of_key("csv")

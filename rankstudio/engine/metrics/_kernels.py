@@ -74,6 +74,7 @@ def sort_descending(key: Floats, item: Ints, n: int, spare_key: Floats, spare_it
 
     Insertion inside runs of ``RUN``, then merging from the bottom up: O(n log n).
     """
+    # Sort each run by insertion.
     for start in range(0, n, RUN):
         for i in range(start + 1, start + RUN if start + RUN < n else n):
             moved_key = key[i]
@@ -85,6 +86,7 @@ def sort_descending(key: Floats, item: Ints, n: int, spare_key: Floats, spare_it
                 j -= 1
             key[j + 1] = moved_key
             item[j + 1] = moved_item
+    # Merge neighbors; the sorted runs double in length each time.
     width = RUN
     while width < n:
         for start in range(0, n - width, 2 * width):
@@ -100,10 +102,12 @@ def _merge(
     """Merge two sorted neighbours; of equal keys, those of the left neighbour come first."""
     if key[middle - 1] >= key[middle]:  # already in order
         return
+    # Copy the left neighbor, whose place is written first.
     n_left = middle - start
     for i in range(n_left):
         spare_key[i] = key[start + i]
         spare_item[i] = item[start + i]
+    # Write the greater of both keys; what is left of the right neighbor is in place.
     left = 0
     right = middle
     out = start
@@ -129,6 +133,7 @@ def _insert_descending(key: Floats, item: Ints, n: int) -> bool:
         moved_key = key[i]
         moved_item = item[i]
         j = i - 1
+        # Move the keys that come after this one to the right.
         while j >= 0 and (key[j] < moved_key or (key[j] == moved_key and item[j] > moved_item)):
             key[j + 1] = key[j]
             item[j + 1] = item[j]
@@ -330,16 +335,20 @@ def measure_all(
     level = integers[0]
     for model in range(models[0], models[1]):
         for q in range(query_ptr.shape[0] - 1):
+            # Skip the models that are not measured in this query.
             if model < begins[q] or model >= ends[q]:
                 continue
+            # No measure needs the ranks below the deepest cutoff.
             first = query_ptr[q]
             n = query_ptr[q + 1] - query_ptr[q]
             depth_limit = deepest if deepest < n else n
             depth = _unpack(ranked[model], first, n, depth_limit, rules.ties_reversed, level, key)
+            # Sum up gains and relevant documents from rank to rank.
             if graded:
                 _grade(gains, weight, key, level, depth, rules.ties_averaged, gain, dcg, tree)
             if counted:
                 _count(relevants, key, level, depth, rules.ties_averaged, relevant, hits, precisions, tree)
+            # Compute each measure from these sums or the order of labels.
             for j in range(kinds.shape[0]):
                 kind = kinds[j]
                 cut = cuts[j]
@@ -605,11 +614,13 @@ def _preference(
     start = 0
     while start < n:
         stop = _end_of_tie(key, start + 1, n) if averaged else start + 1
+        # Count the relevant and the irrelevant documents of the tie.
         hits = 0
         t = 0
         for i in range(start, stop):
             hits += relevants[level[i]] > 0.0
             t += judged[level[i]] > 0.0 and relevants[level[i]] == 0.0
+        # Each relevant document loses by the irrelevant ones above it.
         total += hits
         if hits and divisor:
             lost = 0.0

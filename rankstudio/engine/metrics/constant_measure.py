@@ -11,7 +11,11 @@ from rankstudio.engine.support.grades import Grading
 
 
 def is_constant(
-    y: Floats, query_ptr: Ints, name: str, convention: Convention, grading: Grading | None = None
+    y: Floats,
+    query_ptr: Ints,
+    name: str,
+    convention: Convention,
+    grading: Grading | None = None,
 ) -> bool:
     """Return whether a measure is the same for every ranking: for the best in each query as for the worst.
 

@@ -21,7 +21,12 @@ Places = NDArray[np.int32]
 
 @kernel
 def enter_all(
-    ranked: Codes, query_ptr: Ints, codes: Codes, counts: Ints, table: Ints, places: Places
+    ranked: Codes,
+    query_ptr: Ints,
+    codes: Codes,
+    counts: Ints,
+    table: Ints,
+    places: Places,
 ) -> None:
     """Write the position of each query's ranking by each model, and register new rankings.
 
@@ -212,9 +217,12 @@ class DistinctRankings:
         """
         rows = int(self._counts.max()) + ranked.shape[0]
         if rows > self._codes.shape[0]:
-            codes = np.empty((max(rows, 3 * self._codes.shape[0] // 2), ranked.shape[1]), dtype=ranked.dtype)
+            # Add at least half of the present rows, so that rows are seldom copied.
+            n_rows = max(rows, 3 * self._codes.shape[0] // 2)
+            codes = np.empty((n_rows, ranked.shape[1]), dtype=ranked.dtype)
             codes[: self._codes.shape[0]] = self._codes
             self._codes = codes
+        # Double the table until at most half of it can be in use.
         slots = self._table.size
         while slots < 2 * (int(self._counts.sum()) + ranked.shape[0] * self._counts.size):
             slots *= 2

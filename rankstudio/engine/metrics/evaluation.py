@@ -123,20 +123,26 @@ def evaluate(
     >>> dict(result)
     {'MAP': 1.0, 'P@10': 0.2}
     """
+    # Check the labels and scores.
     check_none_missing(qid)
     labels = check_labels(y)
     ids = np.asarray(qid)
     values = check_scores(scores, labels.size)
+    # Sort the documents by query; ids of documents may decide between equal scores.
     rows, query_ptr, query_ids = group_by_query(ids, labels.size)
     names = () if document_ids is None else check_document_ids(document_ids, labels.size)[rows].tolist()
+    # The greatest grade is that of the labels, unless it is given.
     grade = greatest(labels) if greatest_grade is None else check_grade(greatest_grade, labels)
     chosen = LETOR_MEASURES if measures is None else measures
     grading = Grading(grade, partial(ranks_of_ids, names, query_ptr))
     evaluator = Evaluator(labels[rows], query_ptr, convention, chosen, grading=grading)
     used_grade = evaluator.convention.greatest_grade or grade
+    # Measure each query, and name the measures as the caller does.
     per_query = evaluator.per_query(values[rows])
-    by_name = ByMeasure({_name_as_written(name): per_query[measure(name).name] for name in chosen})
-    return Evaluation(evaluator.convention, query_ids, per_query=by_name, greatest_grade=used_grade)
+    by_name = {_name_as_written(name): per_query[measure(name).name] for name in chosen}
+    return Evaluation(
+        evaluator.convention, query_ids, per_query=ByMeasure(by_name), greatest_grade=used_grade
+    )
 
 
 def _name_as_written(name: str | Measure) -> str:

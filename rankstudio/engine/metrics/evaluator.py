@@ -100,7 +100,12 @@ def label_codes(labels: Floats) -> tuple[Floats, Codes]:
 
 
 def compile_truth(
-    labels: Floats, query_ptr: Ints, convention: Convention, greatest_grade: float, *, pairs: bool
+    labels: Floats,
+    query_ptr: Ints,
+    convention: Convention,
+    greatest_grade: float,
+    *,
+    pairs: bool,
 ) -> Truth:
     """Compute everything that depends only on labels, in O(m log m).
 
@@ -119,21 +124,25 @@ def compile_truth(
     DatasetError
         For a label with an infinite gain.
     """
+    # Compute the gain of each distinct label; level has the labels' codes.
     values, level = label_codes(labels)
     with np.errstate(over="ignore"):
         gain = convention.gains(values)
         total = np.add.reduceat(gain[level], query_ptr[:-1])
+    # Exponential gains overflow if the labels are no grades.
     if not np.isfinite(total).all():
         raise DatasetError(
             f"The largest label, {labels.max():g}, is too large for NDCG with the gain "
             f"{convention.gain.value} of the {convention.label} convention. "
             "Labels are usually grades such as 0 … 4."
         )
+    # Ideal DCG, relevant documents and pairs of each query.
     weight = convention.weights(int(np.diff(query_ptr).max()))
     ideal = _ideal_dcg(gain[level], query_ptr, weight)
     relevant = (values >= convention.relevant_from).astype(np.float64)
     n_pairs = count_pairs(labels, query_ptr) if pairs else np.zeros(0, np.int64)
     n_relevant = np.add.reduceat(relevant[level], query_ptr[:-1]).astype(np.int64)
+    # ERR stops at each label by chance; labels below 0 are no judgments.
     stop = convention.stop_chances(values, greatest_grade)
     judged = (values >= 0.0).astype(np.float64)
     n_judged = np.add.reduceat(judged[level], query_ptr[:-1]).astype(np.int64)
@@ -243,11 +252,13 @@ class Evaluator:
         self.measures = tuple(dict.fromkeys(measure(m) for m in measures))
         self.n_documents = labels.size
         self.n_queries = ptr.size - 1
+        # Sort the documents as equal scores are ordered.
         grading = grading or Grading.of(labels)
         self._order = reading_order(ptr, self.convention, grading, last_first=True)
         if self._order is not None:  # from here on, documents are in the order of equal scores
             labels = labels[self._order]
         self._labels = labels
+        # Prepare what all rankings share: rules, codes of the labels, and ideal values.
         self._needs_scores = np.array([not m.by_rank for m in self.measures], dtype=np.bool_)
         self._foreign = self._foreign_values(labels, ptr, grading.greatest_grade)
         _, self._level = label_codes(labels)
@@ -260,6 +271,7 @@ class Evaluator:
 
     def _compile_batches(self, labels: Floats, greatest_grade: float) -> tuple[_Batch, ...]:
         """Return the measures that the kernel computes, in one batch for each set of relevant labels."""
+        # Group the measures by the least label that is relevant for them.
         indices_by_threshold: dict[float, list[int]] = {}
         for index, m in enumerate(self.measures):
             if m.foreign or not m.by_rank:
@@ -268,6 +280,7 @@ class Evaluator:
             if relevant_from is None:
                 relevant_from = self.convention.relevant_from
             indices_by_threshold.setdefault(relevant_from, []).append(index)
+        # The truth of a group has its own numbers of relevant documents.
         batches = []
         for relevant_from, batch_indices in indices_by_threshold.items():
             measures = [self.measures[index] for index in batch_indices]
@@ -303,7 +316,8 @@ class Evaluator:
         DatasetError
             For a NaN score; the message names the document.
         """
-        return {name: float(values[0]) for name, values in self._averages(self._score_row(scores)).items()}
+        averages = self._averages(self._score_row(scores))
+        return {name: float(values[0]) for name, values in averages.items()}
 
     def evaluate_many(self, scores: ArrayLike) -> dict[str, Floats]:
         """Return each measure of K models, averaged over the queries, each of shape (K,).
@@ -413,7 +427,8 @@ class Evaluator:
         averages = np.empty((len(self.measures), rows.shape[0]))
         step = self._rows_at_a_time
         for start in range(0, rows.shape[0], step):
-            averages[:, start : start + step] = average(self._table(rows[start : start + step], start))
+            block = self._table(rows[start : start + step], start)
+            averages[:, start : start + step] = average(block)
         return self._by_name(averages)
 
     def _table(self, rows: Floats, first_model: int = 0) -> Floats:
@@ -491,7 +506,13 @@ class _Batch(NamedTuple):
         )
 
     def measure(
-        self, ranked: Codes, models: tuple[int, int], begins: Ints, ends: Ints, rules: Rules, out: Floats
+        self,
+        ranked: Codes,
+        models: tuple[int, int],
+        begins: Ints,
+        ends: Ints,
+        rules: Rules,
+        out: Floats,
     ) -> None:
         """Write the measures of some rankings of each query into ``out`` of shape (B, K, Q)."""
         space = scratch_space(self.truth.weight.size)
@@ -506,7 +527,11 @@ class _Batch(NamedTuple):
 
 
 def reading_order(
-    query_ptr: Ints, convention: Convention, grading: Grading, *, last_first: bool = False
+    query_ptr: Ints,
+    convention: Convention,
+    grading: Grading,
+    *,
+    last_first: bool = False,
 ) -> Ints | None:
     """Return the order in which a convention places documents with equal scores; None for the file's order.
 

@@ -55,7 +55,8 @@ class ForeignValues:
         greatest_grade: float,
     ) -> None:
         grade = convention.greatest_grade or greatest_grade
-        self._functions = [_Function.of(m, replace(convention, greatest_grade=grade)) for m in measures]
+        rules = replace(convention, greatest_grade=grade)
+        self._functions = [_Function.of(m, rules) for m in measures]
         self._indices = indices
         self._distinct_labels = np.unique(labels)
         self._query_ptr = query_ptr
@@ -198,7 +199,10 @@ def _accepted_names(call: Callable[..., Any], key: str) -> set[str]:
         parameters = list(inspect.signature(call).parameters.values())
     except (TypeError, ValueError):  # a compiled function has no signature
         return set()
-    names = {p.name for p in parameters[1:] if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)} & offered
+    # The first parameter receives the labels.
+    named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    names = {p.name for p in parameters[1:] if p.kind in named} & offered
+    # The function may not need anything that is not offered.
     variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     needed = [p.name for p in parameters[1:] if p.default is p.empty and p.kind not in variable]
     takes_labels = bool(parameters) and parameters[0].kind is not inspect.Parameter.KEYWORD_ONLY

@@ -35,8 +35,9 @@ def described_measure(values: Mapping[str, Any]) -> MeasureEntry:
     """
     origin = values["origin"]
     name, version = (origin[key] for key in ("name", "version"))
-    if any(type(text) is not str or len(text) > 200 or not text.isprintable() for text in (name, version)):
-        raise ValueError("expected the name and the version of a package")
+    for text in (name, version):
+        if type(text) is not str or len(text) > 200 or not text.isprintable():
+            raise ValueError("expected the name and the version of a package")
     entry = MeasureEntry(
         **{name: values[name] for name in _TEXTS},
         higher_is_better=values["higher_is_better"],

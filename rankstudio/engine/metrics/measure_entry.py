@@ -145,20 +145,24 @@ def refuse_invalid_measure(entry: object) -> None:
             "key: expected a letter, then at most 31 letters, digits, hyphens and underscores, got {key}."
         )
         raise PlanError(text.format(key=shown(entry.key)))
+    # Every text has to fit into one line.
     for name, max_length in _MAX_LENGTHS.items():
         value = getattr(entry, name)
-        if not isinstance(value, str) or len(value) > max_length or one_line(value) != value:
+        is_line = isinstance(value, str) and len(value) <= max_length and one_line(value) == value
+        if not is_line:
             text = tr("{key}: {field}: expected a line of at most {most} characters, got {value}.")
             raise PlanError(text.format(key=entry.key, field=name, most=max_length, value=shown(value)))
     if not entry.label.strip():
         raise PlanError(tr("{key}: the label is empty.").format(key=entry.key))
+    # The values that are not texts.
     if entry.cutoff not in CUTOFFS:
         text = tr("{key}: cutoff: expected one of {expected}, got {value}.")
         raise PlanError(text.format(key=entry.key, expected=", ".join(CUTOFFS), value=shown(entry.cutoff)))
     if type(entry.higher_is_better) is not bool or not _is_range(entry.low, entry.high):
         text = tr("{key}: expected true or false for higher_is_better, and a low below high.")
         raise PlanError(text.format(key=entry.key))
-    is_local = entry.origin is not None and not entry.function  # the entry itself has the code
+    # The function has a name, unless the entry itself has the code.
+    is_local = entry.origin is not None and not entry.function
     if not is_local and not (isinstance(entry.function, str) and _FUNCTION.fullmatch(entry.function)):
         text = tr('{key}: function: expected "module:name", got {value}.')
         raise PlanError(text.format(key=entry.key, value=shown(entry.function)))

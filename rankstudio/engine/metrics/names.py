@@ -141,17 +141,20 @@ def measure(name: str | Measure) -> Measure:
     """
     if isinstance(name, Measure):
         return name
+    # A name has a family, perhaps parameters, perhaps a cutoff.
     match = _NAME.fullmatch(name.strip().lower()) if isinstance(name, str) else None
     family = _family(match[1]) if match is not None else None
     if match is None or family is None:
         suggestion = _similar_name(name)
         expected = tr("the name of a measure") if suggestion else _expected_names()
         raise ParameterError("measure", name, expected, suggestion)
+    # The cutoff is at least 1, and fits the family.
     _, parameters_text, cut_text = match.groups()
     cut = None if cut_text is None else int(cut_text)
     fitting_rule = Cut.NONE if cut is None else Cut.NEEDED
     if cut == 0 or family.cut not in (Cut.OPTIONAL, fitting_rule):
         raise ParameterError("measure", name, _expected_names())
+    # The usual persistence of the family is not part of the measure.
     parameters = _parameters(name, family, parameters_text)
     persistence = parameters.get("p")
     if persistence == family.persistence:

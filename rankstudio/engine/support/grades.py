@@ -97,8 +97,10 @@ def ranks_of_ids(ids: Iterable[str], query_ptr: Ints) -> Ints | None:
     ranks = np.empty(int(query_ptr[-1]), dtype=np.int64)
     for first, last in pairwise(query_ptr.tolist()):
         document_ids = [next(remaining_ids, "") for _ in range(first, last)]
+        # A query in which an id is missing is ranked by row.
         if all(document_ids):
-            rank_of_id = {document_id: rank for rank, document_id in enumerate(sorted(set(document_ids)))}
+            distinct_ids = sorted(set(document_ids))
+            rank_of_id = {document_id: rank for rank, document_id in enumerate(distinct_ids)}
             ranks[first:last] = [rank_of_id[document_id] for document_id in document_ids]
             has_ids = True
         else:

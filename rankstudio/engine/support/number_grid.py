@@ -68,6 +68,7 @@ def _parsed_range(first: str, last: str, item: str, name: str) -> list[float]:
     """
     first_power = _POWER.fullmatch(first)
     last_power = _POWER.fullmatch(last)
+    # Powers of one base: the range is that of the exponents.
     if first_power and last_power and first_power[1] == last_power[1]:
         base = float(first_power[1])
         first_exponent = _exponent(first_power)
@@ -79,6 +80,7 @@ def _parsed_range(first: str, last: str, item: str, name: str) -> list[float]:
     elif first_power or last_power:
         raise ParameterError(name, item, tr("a range of powers of one base, or of whole numbers"))
     else:
+        # Whole numbers.
         base = 0.0  # none: the numbers themselves
         start_value = _parsed_number(first, name)
         stop_value = _parsed_number(last, name)
@@ -88,6 +90,7 @@ def _parsed_range(first: str, last: str, item: str, name: str) -> list[float]:
         stop = int(stop_value)
     if abs(stop - start) >= _MAX_NUMBERS:
         raise ParameterError(name, item, tr("at most {most} numbers").format(most=_MAX_NUMBERS))
+    # The range may ascend or descend, and contains both ends.
     step = 1 if stop >= start else -1
     numbers = range(start, stop + step, step)
     try:

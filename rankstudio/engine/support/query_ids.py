@@ -38,7 +38,9 @@ def checked_ids(qid: ArrayLike) -> NDArray[Any]:
 
 def check_none_missing(qid: ArrayLike) -> None:
     """Raise DatasetError for the first document without a query id: None, NaN, NaT or masked."""
-    masked = np.ma.getmaskarray(qid) if isinstance(qid, np.ma.MaskedArray) else np.zeros(0, dtype=np.bool_)
+    masked = np.zeros(0, dtype=np.bool_)
+    if isinstance(qid, np.ma.MaskedArray):
+        masked = np.ma.getmaskarray(qid)
     ids = np.asarray(qid, dtype=object if _is_flat(qid) else None)
     if ids.dtype.kind in "fcmM":
         missing = np.isnan(ids) if ids.dtype.kind in "fc" else np.isnat(ids)

@@ -266,8 +266,10 @@ def _read_features(
     problem_address = 0
     while True:
         i = skip_blanks(i)
+        # A row ends with a newline, or with a comment.
         if byte_at(i) == NEWLINE or byte_at(i) == HASH:
             break
+        # Read the id; the shift gives the first feature the number 1.
         number, begin = read_id(i)
         number += shift
         problem = _id_problem(number, begin, most_features)
@@ -280,6 +282,7 @@ def _read_features(
         if not ascending and _is_repeated(number, row_of_id, row):
             problem = ID_REPEATED
             break
+        # Read the value, which begins behind the id.
         previous = number
         value, i, status = read_value(begin)
         if status == NOT_A_NUMBER:
@@ -290,6 +293,7 @@ def _read_features(
         count += 1
         if status == ABSENT and tally[FIRST_MISSING] < 0:
             tally[FIRST_MISSING] = begin - base
+        # If zeros are not stored, X has no columns: collect ids and values.
         if number > n:
             if ids.shape[0]:
                 slot = tally[VALUES] + count - 1
@@ -298,11 +302,13 @@ def _read_features(
                 if status == HARD:
                     _note_hard(hard, tally, row, n + 1 + slot, begin - base, i - base)
             continue
+        # Hard numbers are noted, to be parsed later.
         X[row, number - 1] = value
         if status == ABSENT:
             missing[number - 1] += 1
         elif status == HARD:
             _note_hard(hard, tally, row, number - 1, begin - base, i - base)
+    # Sum up the row, also if it is invalid.
     tally[VALUES] += count
     if lengths.shape[0]:
         lengths[row] = count
@@ -399,6 +405,7 @@ def parse(
     first_row = row
     tally[FIRST_MISSING] = -1
     i = next_document(base + begin, stop)
+    # Each line has a label, a query id, features and perhaps a comment.
     while i < stop:
         i = _read_label(i, base, row, X.shape[1], y, hard, tally)
         if i == FAILED:
@@ -408,6 +415,7 @@ def parse(
             if i == FAILED:
                 break
         else:
+            # Empty ids make all documents belong to the same query.
             spans[row, QID_BEGIN] = spans[row, QID_END] = i - base
         new_query[row] = row == first_row or not _same_query(base, row, spans)
         i = _read_features(

@@ -78,15 +78,19 @@ def confidence(form: DataFormat, beginning: Beginning) -> float:
     is_marked = bool(form.magic) and beginning.head.startswith(form.magic)
     if form.magic and not is_marked:
         return 0.0
+    # A mark, or an ending that no built-in format has, is the format's own.
     is_own = is_marked or any(ending not in built_in_endings() for ending in endings)
     if not form.recognise and is_own:
         return 0.99
     if not form.recognise:
         return _CONFIDENCE_BY_OTHER_ENDING if endings else 0.0
+    # The recogniser can also find that the file has another format.
     certainty = _recogniser_confidence(form, beginning)
     if not certainty:
         return 0.0
-    return _CONFIDENCE_BY_ENDING + 0.09 * certainty if is_own else _MAX_CONFIDENCE * certainty
+    if is_own:
+        return _CONFIDENCE_BY_ENDING + 0.09 * certainty
+    return _MAX_CONFIDENCE * certainty
 
 
 def is_named(form: DataFormat, beginning: Beginning) -> bool:
@@ -106,11 +110,13 @@ def _recogniser_confidence(form: DataFormat, beginning: Beginning) -> float:
     try:
         function = partial(_import_and_call, form.recognise, beginning.head[:HEAD], beginning.path.name)
         certainty = called(function, seconds=_TIMEOUT)
+        # The recogniser has to return a number from 0 to 1.
         if type(certainty) is bool or not isinstance(certainty, int | float | np.number):
             raise TypeError(tr("expected a number from 0 to 1, got {value}").format(value=shown(certainty)))
         if not 0 <= certainty <= 1:
             raise ValueError(tr("expected a number from 0 to 1, got {value}").format(value=shown(certainty)))
     except (RuntimeError, TimeoutError, TypeError, ValueError) as error:
+        # A recogniser that failed is not called again.
         _failed_formats.add(form.recorded)
         text = tr("{file}: the format {format} of {package} could not be asked: {reason}.")
         fields = {"file": beginning.path.name, "format": form.label, "package": form.package}
@@ -230,12 +236,15 @@ class _Shape:
 
         Raise _BlockError if the block is invalid, and MissingValueError for a missing value that is refused.
         """
+        # Check the features, the labels and their shapes.
         block = _as_data_block(raw_block)
-        X = _as_matrix(block.X, takes_entries=builder.takes_entries and not len(block.feature_names))
+        takes_entries = builder.takes_entries and not len(block.feature_names)
+        X = _as_matrix(block.X, takes_entries=takes_entries)
         self.is_thin |= isinstance(X, Entries)
         m, width = X.shape
         y = _labels(block.y, m)
         self._check_width(width, block)
+        # Count the rows of the file, for the places in messages.
         row = self.rows.get(path, 0)
         self.rows[path] = row + m
         values = X.values if isinstance(X, Entries) else X
@@ -244,12 +253,14 @@ class _Shape:
         if self.part.refuse and np.isnan(values).any():
             expected = tr("a value for every feature, because missing values are refused")
             raise MissingValueError(path, row + 1, 0, "nan", expected)
+        # Successive documents with the same query id form a run.
         if self.part.told.no_queries:
             runs: Iterable[tuple[str, int]] = one_run(m)
         else:
             ids = _query_ids(block.qid, m)
             runs = [(query, sum(1 for _ in members)) for query, members in groupby(ids)]
         missing = np.zeros(0, np.int64) if isinstance(X, Entries) else np.isnan(X).sum(axis=0)
+        # The first row of each run within the block.
         starts = np.cumsum([0, *(n for _, n in runs)])
         comments = _documents_as_comments(block.documents, m)
         return DocumentPiece(
@@ -296,13 +307,16 @@ def _as_data_block(raw_block: Any) -> DataBlock:
 
 def _as_matrix(X: Any, *, takes_entries: bool) -> Any:
     """Return features as an array of doubles, or as entries with ascending ids if most values are 0."""
+    # A sparse matrix of SciPy is kept sparse if that saves memory.
     if hasattr(X, "tocsr") and hasattr(X, "nnz"):
         rows = X.tocsr()
         rows.sum_duplicates()
         values = _as_doubles(rows.data, "X")
-        if takes_entries and worth_it(int(rows.shape[0]), int(rows.shape[1]), float(rows.nnz)):
+        n_rows, width = map(int, rows.shape)
+        if takes_entries and worth_it(n_rows, width, float(rows.nnz)):
+            ids = (rows.indices + 1).astype(np.int32)
             lengths = np.diff(rows.indptr).astype(np.int64)
-            entries = Entries((rows.indices + 1).astype(np.int32), values, lengths, int(rows.shape[1]))
+            entries = Entries(ids, values, lengths, width)
             sorted_entries, _ = sorted_rows(entries)
             return sorted_entries
         X = rows.toarray()
@@ -401,12 +415,14 @@ def _as_columns(path: Path, block: Any, first_row: int) -> TableColumns:
     if not isinstance(block, Mapping):
         text = tr("expected a mapping of columns, got {value}")
         raise _BlockError(text.format(value=shown(type(block).__name__)))
+    # The block maps names to columns of the same length.
     arrays = [np.asarray(values) for values in block.values()]
     if not arrays or any(array.ndim != 1 or len(array) != len(arrays[0]) for array in arrays):
         shapes = ", ".join(str(array.shape) for array in arrays[:5])
         text = tr("expected columns of one dimension and of the same length, got the shapes {shapes}")
         raise _BlockError(text.format(shapes=shapes or "()"))
 
+    # Messages count the rows of the file from 1.
     def error(row: int, actual: str, expected: str, missing: bool = False) -> DataError:
         if missing:
             return MissingValueError(path, first_row + row + 1, 0, actual, expected)
@@ -455,6 +471,7 @@ def write_file(form: DataFormat, dataset: RankingDataset, path: Path, comments: 
     OutputError
         If the writer fails, or writes no file.
     """
+    # Only names other than the default ones are passed to the writer.
     is_named = dataset.feature_names != default_names(dataset.feature_ids)
     block = DataBlock(
         X=dataset.X.csr if isinstance(dataset.X, SparseRows) else np.array(dataset.X),
@@ -463,6 +480,7 @@ def write_file(form: DataFormat, dataset: RankingDataset, path: Path, comments: 
         feature_names=dataset.feature_names if is_named else (),
         documents=dataset.document_ids if comments and all(dataset.document_ids) else (),
     )
+    # The writer writes one file in a new folder; its bytes are then packed.
     try:
         with tempfile.TemporaryDirectory(prefix=".rankstudio-", dir=path.parent) as folder:
             new_file = Path(folder, without_ending(path.name))

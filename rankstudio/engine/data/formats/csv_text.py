@@ -156,6 +156,7 @@ class CsvText:
         """
         try:
             for cells in self._reader:
+                # The mark is in a cell with other text if a quotation mark is not closed.
                 if cells and cells[-1].endswith(_END_MARK):
                     if cells != [_END_MARK]:
                         raise self.error(
@@ -283,6 +284,7 @@ class _CsvRows:
 
         Every cell is read as text, and float() converts it to the nearest number.
         """
+        # Read a chunk, some rows at a time: their texts take much memory.
         text = self._text
         end = text.n_characters + CHUNK
         rows = text.rows()
@@ -298,6 +300,7 @@ class _CsvRows:
                     break
             if not block:
                 break
+            # Convert the cells of each used column.
             columns = list(zip(*block, strict=True))
             for position, blocks in self._values.items():
                 blocks.append(self._converted(position, np.array(columns[position], dtype=object)))
@@ -306,9 +309,11 @@ class _CsvRows:
     def _converted(self, position: int, cells: NDArray[Any]) -> NDArray[Any]:
         """Return the cells of a column as numbers if all of them are numbers, otherwise as texts."""
         if position in self._text_columns:
-            return np.array([unguarded(_escaped_cell(cell)) for cell in cells.tolist()], dtype=object)
+            texts = [unguarded(_escaped_cell(cell)) for cell in cells.tolist()]
+            return np.array(texts, dtype=object)
         if self._text.head.decimal_comma:
-            cells = np.array([self._text.head.number_text(cell) for cell in cells.tolist()], dtype=object)
+            texts = [self._text.head.number_text(cell) for cell in cells.tolist()]
+            cells = np.array(texts, dtype=object)
         may_be_odd = self._text.has_odd_characters
         if may_be_odd and any("_" in cell or not cell.isascii() for cell in cells.tolist()):
             return np.array([_escaped_cell(cell) for cell in cells.tolist()], dtype=object)

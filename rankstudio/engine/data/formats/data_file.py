@@ -136,7 +136,11 @@ def load_letor(
     part = PartFiles((path,), LETOR, refuse=missing == "refuse", most_features=n_features)
     file_contents = read_into_memory(part, reading, cache=cache)
     dataset = RankingDataset.of_table(
-        file_contents.table, file_contents.source, missing=missing, n_features=n_features, normalize=normalize
+        file_contents.table,
+        file_contents.source,
+        missing=missing,
+        n_features=n_features,
+        normalize=normalize,
     )
     return identify(path, dataset).name_features(dataset)
 

@@ -129,15 +129,18 @@ def _csv_pieces(dataset: RankingDataset, delimiter: str, comments: bool) -> Iter
     """Yield a header, then lines, one for each document."""
 
     def cell(text: str) -> str:
+        # Quote texts with outer blanks, delimiters, quotes or line ends.
         text = str(guarded(text))
         is_plain = text == text.strip() and not any(c in text for c in f'{delimiter}"\r\n')
         return text if is_plain else '"' + text.replace('"', '""') + '"'
 
+    # The first line names the columns.
     with_comments = comments and any(dataset.comments)
     header = ["qid", "label", *column_names(dataset), *([COMMENT_NAME] if with_comments else [])]
     yield _encoded([delimiter.join(map(cell, header))])
     ids = [cell(query) for query in dataset.query_ids]
     texts = iter(dataset.comments)
+    # Write the documents in blocks, which take little memory.
     for first in range(0, dataset.n_documents, _DOCUMENTS_AT_ONCE):
         rows = slice(first, first + _DOCUMENTS_AT_ONCE)
         lines = []
@@ -145,9 +148,8 @@ def _csv_pieces(dataset: RankingDataset, delimiter: str, comments: bool) -> Iter
             dataset.query_index[rows].tolist(), dataset.y[rows].tolist(), dataset.X[rows], strict=True
         ):
             numbers = map(shortest, (label, *values.tolist()))
-            lines.append(
-                delimiter.join([ids[query], *numbers, *([cell(next(texts))] if with_comments else [])])
-            )
+            comment = [cell(next(texts))] if with_comments else []
+            lines.append(delimiter.join([ids[query], *numbers, *comment]))
         yield _encoded(lines)
         release(dataset.X[rows])
 
@@ -208,6 +210,7 @@ def _letor_lines(dataset: RankingDataset, begin: int, end: int, comments: bool, 
     lines = []
     for row in range(begin, end):
         query_id = dataset.query_ids[dataset.query_index[row]]
+        # Write the stored entries, the values other than 0, or all values.
         if isinstance(dataset.X, SparseRows):
             columns, values = dataset.X.entries(row)
             features = [f"{ids[j]}:{shortest(v)}" for j, v in zip(columns, values, strict=True)]
@@ -217,9 +220,9 @@ def _letor_lines(dataset: RankingDataset, begin: int, end: int, comments: bool, 
             features = [f"{ids[j]}:{shortest(values[j].item())}" for j in columns]
         else:
             features = [f"{i}:{shortest(v)}" for i, v in zip(ids, dataset.X[row].tolist(), strict=True)]
-        line = " ".join(
-            [shortest(dataset.y[row].item()), *([f"qid:{query_id}"] if queries else []), *features]
-        )
+        query = [f"qid:{query_id}"] if queries else []
+        line = " ".join([shortest(dataset.y[row].item()), *query, *features])
+        # A comment has to fit into its line.
         comment = " ".join(dataset.comments[row].splitlines()) if comments and len(dataset.comments) else ""
         lines.append(f"{line} #{comment}\n" if comment else f"{line}\n")
     return "".join(lines).encode("utf-8", errors="backslashreplace")

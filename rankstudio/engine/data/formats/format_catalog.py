@@ -222,20 +222,24 @@ def refuse_invalid(entry: object) -> None:
     """
     if not isinstance(entry, DataFormat):
         raise PlanError(tr("expected a DataFormat, got {value}.").format(value=shown(entry)))
+    # The key names the format in plans and on the command line.
     if not isinstance(entry.key, str) or not _KEY.fullmatch(entry.key):
         text = tr("key: expected lower-case letters, digits, dots and hyphens, got {key}.")
         raise PlanError(text.format(key=shown(entry.key)))
+    # The label has to fit into one line.
     label = entry.label
     is_line = isinstance(label, str) and bool(label.strip()) and one_line(label) == label
     if not is_line or len(label) > _MAX_LABEL_LENGTH:
         text = tr("{key}: {field}: expected a line of at most {most} characters, got {value}.")
         raise PlanError(text.format(key=entry.key, field="label", most=_MAX_LABEL_LENGTH, value=shown(label)))
     endings = entry.endings
-    if not isinstance(endings, tuple) or not all(
-        isinstance(e, str) and _ENDING.fullmatch(e) for e in endings
-    ):
+    are_endings = isinstance(endings, tuple) and all(
+        isinstance(ending, str) and _ENDING.fullmatch(ending) for ending in endings
+    )
+    if not are_endings:
         text = tr('{key}: endings: expected a tuple of endings such as (".npz",), got {value}.')
         raise PlanError(text.format(key=entry.key, value=shown(endings)))
+    # Only the reader is required.
     for reference in [entry.reader, *filter(None, [entry.recognise, entry.writer])]:
         if not isinstance(reference, str) or not _MODULE_AND_NAME.fullmatch(reference):
             text = tr('{key}: expected functions as "module:function", got {value}.')

@@ -78,9 +78,11 @@ class JsonValues:
             At the first line that is not JSON, or if a value does not fit into memory.
         """
         while character := self._next_character():
+            # A value outside of an array.
             if character != "[":
                 yield self._line, self._value()
                 continue
+            # The values of an array are yielded one by one.
             self._advance(self._position + 1)
             while character := self._next_character():
                 if character == "]":
@@ -88,6 +90,7 @@ class JsonValues:
                 yield self._line, self._value()
                 if self._next_character() not in (",", "]"):
                     raise self._error(self._position)
+                # A comma must be followed by another value.
                 if self._rest[self._position] == ",":
                     self._advance(self._position + 1)
                     if self._next_character() in ("", "]"):
@@ -116,6 +119,7 @@ class JsonValues:
                 if self._may_have_surrogates:
                     json.dumps(value, ensure_ascii=False).encode()  # ValueError for half of a pair
             except json.JSONDecodeError as error:
+                # A value that is cut off is decoded again with more text.
                 is_near_end = not self._rest[error.pos + _CUT_CHARACTERS :].strip()
                 may_be_incomplete = error.msg.startswith("Unterminated") or is_near_end
                 if self._is_at_end or not may_be_incomplete:

@@ -125,9 +125,11 @@ def _grades_by_query(
 def _judgments_in_table(text: TextLines) -> Iterator[tuple[int, str, str, str]]:
     """Yield the judgments in the lines of a table, whose header names the columns."""
     header = text.lines[0] if text.lines else ""
+    # The separator is the one that occurs most often in the header.
     separator = max(",;\t", key=header.count)
     rows = csv.reader(io.StringIO("\n".join(text.lines)), delimiter=separator)
     try:
+        # Find the column of each role by its common names.
         names = [re.sub(r"[\W_]+", "", cell).lower() for cell in next(rows, [])]
         column_of_role = {
             role: next((names.index(name) for name in common_names if name in names), -1)
@@ -135,10 +137,12 @@ def _judgments_in_table(text: TextLines) -> Iterator[tuple[int, str, str, str]]:
         }
         if min(column_of_role.values()) < 0:
             raise text.error(1, header, tr(EXPECTED))
+        last_column = max(column_of_role.values())
+        # Blank lines are skipped, and so are documents without a rating.
         for row in rows:
             if not any(row):
                 continue
-            if len(row) <= max(column_of_role.values()):
+            if len(row) <= last_column:
                 raise text.error(rows.line_num, separator.join(row), tr("as many cells as in the first line"))
             query, document, rating = (row[column_of_role[role]].strip() for role in _COLUMNS)
             if rating:
@@ -156,6 +160,7 @@ def _judgments_in_json(text: TextLines) -> Iterator[tuple[int, str, str, str]]:
     lists = list(_judgment_lists(parsed))
     if not lists:
         raise text.error(1, text.lines[0], tr(EXPECTED))
+    # Each entry rates documents for one query; JSON has one line.
     for entry in (entry for judgments in lists for entry in judgments):
         ratings = entry.get("ratings") if isinstance(entry, dict) else None
         query = entry.get("query") if isinstance(entry, dict) else None

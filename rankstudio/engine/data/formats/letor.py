@@ -192,7 +192,11 @@ class _LetorText:
     """Parses the lines of files one after the other, and passes their documents to a builder."""
 
     def __init__(
-        self, part: PartFiles, builder: TableBuilder, pool: Executor, progress: ReadProgress
+        self,
+        part: PartFiles,
+        builder: TableBuilder,
+        pool: Executor,
+        progress: ReadProgress,
     ) -> None:
         self._rules = _LineRules.of(part)
         self._one_ranking = part.told.no_queries
@@ -215,6 +219,7 @@ class _LetorText:
         progress = self._progress if file.whole is not None else self._progress.silent()
         for number, text in enumerate(text_chunks(file)):
             self.empty = False
+            # Parse the lines until one is invalid.
             if first_error is None:
                 share = (position + file.done / max(file.size, 1)) / self._n_files
                 try:
@@ -228,10 +233,12 @@ class _LetorText:
                     if text[: len(text) - PADDING].min() == 0:
                         raise first_error from None
             else:
+                # After an invalid line, only a zero byte is searched for.
                 progress.check()
                 _refuse_zero_byte(file.path, text, n_lines_before)
             if file.whole is None:
                 n_lines_before += count_lines(text[: len(text) - PADDING])[0]
+        # A document hidden in a comment is reported if all lines are valid.
         first_error = first_error or hidden_document_error
         if first_error is not None:
             raise first_error
@@ -264,6 +271,7 @@ class _LetorText:
                 runs=one_run(len(rows.y)),
                 place_of=lambda _: n_lines_before,
             )
+        # A run begins where the query id differs from the line before.
         starts = np.flatnonzero(rows.new_query)
         query_spans = rows.spans[starts][:, [kernels.QID_BEGIN, kernels.QID_END]]
         lengths = np.diff(starts, append=len(rows.y)).tolist()
@@ -324,12 +332,15 @@ def _parse_lines(
     may_be_sparse : bool
         Whether values may be stored without zeros, if most values are 0.
     """
+    # Cut the text into pieces, which threads parse at the same time.
     begin = skip_mark(path, text) if begins else 0
     pieces = cut(path, text, begin, len(text) - PADDING, pool, progress)
     n_lines = sum(p.lines for p in pieces)
+    # The first lines tell the width and roughly the number of values.
     first = _first_tally(text, pieces, rules)
     width = max(width, int(first[kernels.GREATEST_ID]))
-    n_values = int(first[kernels.VALUES]) * n_lines // max(1, int(first[kernels.ROWS]))  # an estimate
+    n_first_lines = max(1, int(first[kernels.ROWS]))
+    n_values = int(first[kernels.VALUES]) * n_lines // n_first_lines  # an estimate
     while True:  # once, or again with more columns if a later line has a greater id than the first lines
         sparse = may_be_sparse and worth_it(n_lines, width, n_values)
         rows = _Rows.empty(n_lines, 0, sparse=True) if sparse else _allocate(path, n_lines, width)
@@ -339,9 +350,12 @@ def _parse_lines(
         if sparse or greatest <= width:
             break
         width = greatest
+    # The first problem of the text is reported.
     problems = next((o.problems for o in outcomes if o.problems), None)
     if problems:
-        raise format_error(path, text, *min(problems), rules.most_features - rules.shift)
+        position, problem = min(problems)
+        raise format_error(path, text, position, problem, rules.most_features - rules.shift)
+    # Blank lines have no row.
     rows = _without_blank_lines(rows, pieces, [int(o.tally[kernels.ROWS]) for o in outcomes])
     comments = _copied_comments(text, rows.spans)
     if sparse:
@@ -360,7 +374,12 @@ def _without_blank_lines(rows: _Rows, pieces: list[TextPiece], counts: list[int]
 
 
 def _sorted_entries(
-    path: Path, text: Bytes, rows: _Rows, outcomes: list[_Outcome], rules: _LineRules, width: int
+    path: Path,
+    text: Bytes,
+    rows: _Rows,
+    outcomes: list[_Outcome],
+    rules: _LineRules,
+    width: int,
 ) -> Entries:
     """Return the values of rows by ascending ids.
 
@@ -438,13 +457,16 @@ def _parse_piece(text: Bytes, piece: TextPiece, rows: _Rows, rules: _LineRules) 
     """Parse one piece into its rows; runs in a thread of the pool."""
     width = rows.X.shape[1]
     capacity = _FIRST_HARD_CAPACITY
+    # The length of the piece limits the number of collected values.
     is_sparse = rows.lengths.size > 0
     max_values = (piece.end - piece.begin) // _BYTES_OF_VALUE + 1 if is_sparse else 0
+    # Parse again if there is no room for all hard numbers.
     while True:
         ids = np.empty(max_values, dtype=np.int32)
         values = np.empty(max_values)
         tally = np.zeros(kernels.TALLY_SIZE, dtype=np.int64)
         missing = np.zeros(width, dtype=np.int64)
+        row_of_id = np.full(width + 1, -1, dtype=np.int64)
         hard = np.empty((capacity, 4), dtype=np.int64)
         kernels.parse(
             text,
@@ -459,7 +481,7 @@ def _parse_piece(text: Bytes, piece: TextPiece, rows: _Rows, rules: _LineRules) 
             rows.spans,
             rows.new_query,
             missing,
-            np.full(width + 1, -1, dtype=np.int64),
+            row_of_id,
             ids,
             values,
             rows.lengths,
@@ -470,9 +492,11 @@ def _parse_piece(text: Bytes, piece: TextPiece, rows: _Rows, rules: _LineRules) 
         if n_hard <= capacity:
             break
         capacity = n_hard
+    # Keep the part of the arrays that was written.
     n_values = int(tally[kernels.VALUES]) if is_sparse else 0
     ids = ids[:n_values].copy()
     values = values[:n_values].copy()
+    # Problems are pairs of an address in the text and a code.
     problems = list(_convert_hard(text, hard[:n_hard], rows, values))
     if tally[kernels.ERROR] != kernels.FINE:
         problems.append((int(tally[kernels.ERROR_AT]), int(tally[kernels.ERROR])))
@@ -540,16 +564,24 @@ class TextPiece:
 
 
 def cut(
-    path: Path, text: Bytes, begin: int, size: int, pool: Executor, progress: ReadProgress
+    path: Path,
+    text: Bytes,
+    begin: int,
+    size: int,
+    pool: Executor,
+    progress: ReadProgress,
 ) -> list[TextPiece]:
     """Split the text at line ends, and count the lines of the pieces."""
+    # Find the ends of pieces of about equal length.
     ends: list[int] = []
     end = begin
     while end < size:
         end = line_end(text, min(end + _PIECE, size) - 1, size)
         ends.append(end)
+    # Count the lines of all pieces at the same time.
     begins = [begin, *ends][: len(ends)]
     counts = [pool.submit(count_lines, text[b:e]) for b, e in zip(begins, ends, strict=True)]
+    # Each piece begins at the row behind the lines before it.
     pieces: list[TextPiece] = []
     row = 0
     for b, e, (newlines, zero) in zip(begins, ends, progress.in_order(counts), strict=True):
@@ -633,6 +665,7 @@ def format_error(path: Path, text: Bytes, position: int, problem: int, most_feat
     most_features : int
         The largest feature id allowed.
     """
+    # The UTF-8 mark of a file does not count as a column.
     line_begin = _line_start(text, position)
     mark = _UTF8_MARK if line_begin == 0 else b""
     before = text[line_begin:position].tobytes().removeprefix(mark).decode("utf-8", errors="replace")

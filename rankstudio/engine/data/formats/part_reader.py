@@ -93,9 +93,11 @@ def exceeds_budget(parts: Sequence[Files], specified: DataColumns) -> bool:
     size = sum(regular_file_size(path) for path in files)
     if size < min(_ALWAYS_FITTING_BYTES, room / 64) or memory.available() < _MIN_FREE_BYTES:
         return False
+    # All tables are in memory, but the text of one part at a time.
     needs = {path: recognised_form(path, specified).memory_need(path) for path in files}
     texts = [sum(needs[path].text for path in part) for part in parts]  # parts are read one after the other
     need = sum(memory_need.table for memory_need in needs.values()) + max(texts)
+    # Data that are mostly 0 are never read from disk.
     thin = next((path for path, memory_need in needs.items() if memory_need.is_thin), None)
     if thin is None or need <= room:
         return need > room
@@ -185,25 +187,31 @@ class PartReader:
             Number of features in all parts together.
         """
         self._progress.check()
+        # Other parts may be wider: write the mapped file again.
         if in_file(file_contents.table.X) and file_contents.table.X.shape[1] < width:
             file_contents = self._to_disk(part, self._progress.silent(), width) or file_contents
         datasets = {}
         for part_name, table in tables_by_part(file_contents.table, name).items():
+            # Equal files are made into a dataset once.
             key = (file_contents.source.checksum, part_name if file_contents.table.parts.size else "")
             if key not in self._datasets:
                 self._datasets[key] = self.dataset(replace(file_contents, table=table), width)
             data = self._datasets[key]
+            # Documents that the judge in use did not label are counted in a note.
             n_unjudged = len(table.y) - data.n_documents
-            notes = table.notes(str(file_contents.source.path)) + self._unjudged(file_contents, n_unjudged)
-            datasets[part_name] = replace(data, source=self._source(file_contents), warnings=notes)
+            notes = table.notes(str(file_contents.source.path))
+            notes += self._unjudged(file_contents, n_unjudged)
+            source = self._source(file_contents)
+            datasets[part_name] = replace(data, source=source, warnings=notes)
         return datasets
 
     def dataset(self, file_contents: FileContents, width: int) -> RankingDataset:
         """Return the contents of a file as one dataset with a given number of features.
 
-        With several judges, it has the documents and labels of the judge in use. Missing values are filled
-        from all documents, so that features do not depend on the judge.
+        With several judges, the dataset has the documents and labels of the judge in use. Missing values are
+        filled from all documents, so that features do not depend on the judge.
         """
+        # With several judges, labels are a matrix, NaN where one is missing.
         table = file_contents.table
         judges = self._specified.judges
         labels = table.y
@@ -217,6 +225,7 @@ class PartReader:
         )
         if not judges:
             return dataset
+        # Keep the documents with a label of the judge in use.
         judged = np.flatnonzero(~np.isnan(labels[:, judge]))
         if not judged.size:
             raise DatasetError(
@@ -225,7 +234,9 @@ class PartReader:
                 )
             )
         data = dataset if judged.size == len(labels) else select_documents(dataset, judged)
-        self._judgments[id(data.y)] = Judgments(judges, labels, dataset.query_ptr, dataset.query_ids)
+        # The array of labels identifies the judgments.
+        judgments = Judgments(judges, labels, dataset.query_ptr, dataset.query_ids)
+        self._judgments[id(data.y)] = judgments
         return data
 
     def _source(self, file_contents: FileContents) -> Source:
@@ -281,7 +292,11 @@ class PartReader:
         _refuse_judges(part[0], recognised_form(part[0], self._specified), self._specified)
         on_disk = self._to_disk(part, self._progress) if large else None
         return on_disk or read_files(
-            part, self._progress, self._specified, refuse=self._refuses, cache=self._cache
+            part,
+            self._progress,
+            self._specified,
+            refuse=self._refuses,
+            cache=self._cache,
         )
 
     def _to_disk(self, part: Files, progress: ReadProgress, width: int = 0) -> FileContents | None:
@@ -362,6 +377,7 @@ def part_of(paths: tuple[Path, ...], form: DataFormat, specified: DataColumns, *
     DatasetError, FileAccessError, FormatError
         If several files cannot form one part, or the file of sizes is invalid.
     """
+    # Feature logs are joined with their judgments.
     logs, judgments = logs_of(paths, form, specified)
     if logs:
         texts = tuple(map(read_text, judgments))
@@ -369,7 +385,9 @@ def part_of(paths: tuple[Path, ...], form: DataFormat, specified: DataColumns, *
         return PartFiles(logs, joining_form, specified, refuse=refuse, judgments=texts)
     if not form.streams:
         return PartFiles(paths, form, specified, refuse=refuse)
-    size_file = sizes_file(paths[0]) if form.takes_sizes and not specified.no_queries else None
+    # A file beside the data may give the sizes of queries.
+    may_have_sizes = form.takes_sizes and not specified.no_queries
+    size_file = sizes_file(paths[0]) if may_have_sizes else None
     if len(paths) > 1 and (not form.several_files or size_file is not None):
         raise DatasetError(
             tr(
@@ -391,7 +409,12 @@ def logs_of(paths: Files, form: DataFormat, specified: DataColumns) -> tuple[Fil
 
 
 def read_files(
-    paths: tuple[Path, ...], progress: ReadProgress, specified: DataColumns, *, refuse: bool, cache: bool
+    paths: tuple[Path, ...],
+    progress: ReadProgress,
+    specified: DataColumns,
+    *,
+    refuse: bool,
+    cache: bool,
 ) -> FileContents:
     """Read the files of a part into memory, or load them from the cache.
 
@@ -424,17 +447,21 @@ def read_into_memory(part: PartFiles, progress: ReadProgress, *, cache: bool) ->
         files = [_open_file(part, path, progress, pool) for path in part.paths]
         progress.stopped = False  # an earlier reading that failed has set it
         try:
+            # Compute the checksums in a second thread.
             pending = [pool.submit(file.checksum) for file in files]
             key = ""
             if cache:
                 joint_checksum = _joint_checksum(_awaited_results(pending, progress))
                 key = derived_checksum(joint_checksum, _parsing_key(part))
+            # Load the table of the same bytes, or parse the files.
             table = _stored_table(key, progress, part) if cache else None
             if table is not None:
                 progress.advance(sum(file.size for file in files) / 2)  # the half that parsing would report
             else:
                 builder = TableInMemory(part.paths[0])
-                table = builder.finish(part.form.table_reader()(part, files, builder, progress), part.sizes)
+                read_table = part.form.table_reader()
+                facts = read_table(part, files, builder, progress)
+                table = builder.finish(facts, part.sizes)
                 if cache:
                     keep_parsed(key, table, progress.check, sum(file.size for file in files))
             return _contents(part, table, _awaited_results(pending, progress))
@@ -489,6 +516,7 @@ def read_to_disk(
             checksums = []
             for file in _stream_files(part.paths, progress.silent(), pool, checksums):
                 file.end()
+        # A table of the same bytes may be in the cache.
         if all(checksums):
             key = _key_of_mapped_table(part, checksums, treatment, n_features)
             table = find_mapped(mapped_folder() / key, progress.check)
@@ -528,16 +556,20 @@ def _contents(
 ) -> FileContents:
     """Return the contents of files with these checksums."""
     size = sum(regular_file_size(path) for path in part.paths)
+    # The checksum of logs covers the files of judgments, too.
     if part.judgments:
         if part.refuse:
             _refuse_missing(part.paths[0], table)
         all_checksums = [text.checksum for text in part.judgments] + [
             checksum.partition(":")[2] for checksum in checksums
         ]
-        source = Source(part.paths[0], size, derived_checksum(checksums[0], json.dumps(all_checksums)))
+        checksum_of_all = derived_checksum(checksums[0], json.dumps(all_checksums))
+        source = Source(part.paths[0], size, checksum_of_all)
         names = ", ".join(text.path.name for text in part.judgments)
         return FileContents(table, source, ReadAs(part.form.key, names), treated)
-    source = Source(part.paths[0], size, derived_checksum(_joint_checksum(checksums), identity_of(part)))
+    # The checksum of other files covers how they are read, too.
+    checksum_of_all = derived_checksum(_joint_checksum(checksums), identity_of(part))
+    source = Source(part.paths[0], size, checksum_of_all)
     as_read = read_as(part.paths[0], part.form, table.told_by, no_queries=part.told.no_queries)
     return FileContents(table, source, as_read, treated)
 

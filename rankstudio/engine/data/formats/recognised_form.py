@@ -43,12 +43,16 @@ def recognised_form(path: Path, specified: DataColumns) -> DataFormat:
         If the file cannot be read, or has the ending of a binary format that it does not have.
     """
     beginning = beginning_of(path, specified)
+    # Find the built-in format with the greatest confidence.
     own_formats = [form for form in data_formats() if not form.package]
-    confidence, form = max(((f.confidence(beginning), f) for f in own_formats), key=lambda pair: pair[0])
+    confidences = [(form.confidence(beginning), form) for form in own_formats]
+    confidence, form = max(confidences, key=lambda pair: pair[0])
+    # A format that the user named is used in any case.
     is_key = OF not in specified.format and bool(specified.format)  # without the package of a plan
     specified_format = told_format(specified.format, path) if is_key or confidence < BY_MARKS else None
     if is_key and specified_format is not None:
         return specified_format
+    # Otherwise a format of a plug-in may be more certain.
     refuse_absent(beginning, by_name=confidence < BY_MARKS)
     plugin_format = _plugin_format(beginning, confidence, specified_format)
     if plugin_format is not None:
@@ -64,6 +68,7 @@ def _plugin_format(beginning: Beginning, confidence: float, recorded: DataFormat
     A recogniser is asked only if a file has an ending or a mark of its format, or no built-in format is
     certain. Of equally confident formats, the one that the plan records is returned.
     """
+    # Ask the formats of plug-ins that may recognise the file.
     candidates = [
         (form.confidence(beginning), form)
         for form in data_formats()
@@ -72,6 +77,7 @@ def _plugin_format(beginning: Beginning, confidence: float, recorded: DataFormat
     greatest_confidence = max((value for value, _ in candidates), default=0.0)
     if greatest_confidence <= confidence:
         return None
+    # Of several formats, the recorded one is used, or the user chooses.
     best_formats = [form for value, form in candidates if value == greatest_confidence]
     if recorded in best_formats:
         return recorded
@@ -105,7 +111,7 @@ def beginning_of(path: Path, specified: DataColumns) -> Beginning:
 
 
 def refuse_other_binary(path: Path, begin: bytes) -> None:
-    """Reject a workbook, and a file with the ending of Parquet or Arrow that is neither that nor text.
+    """Reject a workbook, and a binary file with the ending of Parquet or Arrow that does not begin as one.
 
     Raises
     ------
@@ -116,9 +122,11 @@ def refuse_other_binary(path: Path, begin: bytes) -> None:
             "found a workbook or a ZIP archive. Save the sheet as CSV or Parquet, or unpack the archive."
         )
         raise FileAccessError(path, text)
+    # Parquet and Arrow files begin with known bytes.
     magic = {"parquet": PARQUET, "arrow": ARROW}.get(format_of_name(path.name).key)
     if magic is None or begin.startswith(magic) or is_packed(begin):
         return
+    # The last character may be cut off.
     try:
         getincrementaldecoder("utf-8")().decode(begin.rstrip(b"\n"))
         is_binary = b"\0" in begin

@@ -115,8 +115,10 @@ def runs_beside(qrels: Path) -> dict[str, Path]:
     for path in sorted(qrels.parent.iterdir()):
         plain = without_ending(path.name)
         ending = next((e for e in RUN_ENDINGS if plain.lower().endswith(e)), "")
-        if not (ending or plain.lower().startswith("run.")) or not path.is_file() or path == qrels:
+        is_run_name = bool(ending) or plain.lower().startswith("run.")
+        if not is_run_name or not path.is_file() or path == qrels:
             continue
+        # The name of a run has neither the ending nor "run.".
         name = plain[: len(plain) - len(ending)] if ending else plain[len("run.") :]
         if name in runs:
             raise DatasetError(
@@ -145,9 +147,12 @@ def read_judged(path: Path, progress: ReadProgress, refuse: bool) -> tuple[Table
                 "{endings} in the same folder, or feature logs of a search engine."
             ).format(path=path, endings=", ".join(RUN_ENDINGS))
         )
+    # Reading and parsing are each half of the progress.
     progress.advance(qrels.size / 2)
-    table = graded_documents(qrels, {n: run_scores(text) for n, text in texts.items()}, refuse=refuse)
+    runs = {name: run_scores(text) for name, text in texts.items()}
+    table = graded_documents(qrels, runs, refuse=refuse)
     progress.advance(qrels.size / 2)
+    # The checksum depends on the judgments and on all runs.
     identity = json.dumps([[name, text.checksum] for name, text in texts.items()])
     source = Source(path, qrels.size, derived_checksum(f"sha256:{qrels.checksum}", identity))
     return table, source, ReadAs("trec", ", ".join(texts))
@@ -181,12 +186,15 @@ def graded_documents(qrels: TextLines, runs: Mapping[str, RunScores], *, refuse:
     O(mn) for m judged documents and n runs.
     """
     grades, lines = judgments(qrels)
+    # The rows are the judged documents, query by query.
     n_negative = sum(grade < 0 for documents in grades.values() for grade in documents.values())
     rows = [(query, document) for query, documents in grades.items() for document in documents]
+    # The columns are the runs, NaN for documents not retrieved.
     X = np.full((len(rows), len(runs)), np.nan)
     for column, (name, run) in enumerate(runs.items()):
         X[:, column] = [run.get(query, {}).get(document, np.nan) for query, document in rows]
         _check_scores(name, X[:, column], rows)
+    # Report the first missing value if missing values are refused.
     if refuse and np.isnan(X).any():
         row, column = (int(indices[0]) for indices in np.nonzero(np.isnan(X)))
         query, document = rows[row]
@@ -247,6 +255,7 @@ def _remarks(
     grades: Mapping[str, Mapping[str, float]], runs: Mapping[str, RunScores], n_negative: int
 ) -> tuple[str, ...]:
     """Return sentences on negative grades, and on retrieved documents without a judgment."""
+    # Find the retrieved documents without a judgment.
     retrieved = [query_documents for run in runs.values() for query_documents in run.items()]
     unjudged = {
         (query, document)
@@ -313,12 +322,14 @@ def collection_judgments(path: Path) -> TextLines:
         ) from None
     except Exception as error:
         raise _ir_datasets_error(path, error) from error
+    # Some collections contain only documents and queries.
     iterator = getattr(collection, "qrels_iter", None)
     if iterator is None:
         raise DatasetError(
             f"{path.as_posix()}: the collection has no judgments; expected a subset with judgments, such "
             "as msmarco-passage/dev of msmarco-passage."
         )
+    # The checksum is that of the same judgments in a TREC file.
     lines = tuple(_judgment_lines(path, iterator))
     content = "\n".join(lines).encode("utf-8", "replace")
     return TextLines(path, lines, hashlib.sha256(content).hexdigest(), len(content))

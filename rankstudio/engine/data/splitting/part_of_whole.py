@@ -53,7 +53,12 @@ class PartOfWhole(RankingDataset):
     _kept: Kept
 
     def __init__(
-        self, dataset: RankingDataset, number: int, division: Division, matrix_cache: Kept, first: bool
+        self,
+        dataset: RankingDataset,
+        number: int,
+        division: Division,
+        matrix_cache: Kept,
+        first: bool,
     ) -> None:
         attributes = {
             "whole": dataset,
@@ -140,7 +145,8 @@ class PartOfWhole(RankingDataset):
         queries = self.queries
         own_ptr = self.query_ptr
         # A row of the whole is a row of the part plus an offset for each query.
-        rows: Ints = np.repeat(ptr[queries] - own_ptr[:-1], np.diff(own_ptr)) + np.arange(own_ptr[-1])
+        offsets = ptr[queries] - own_ptr[:-1]
+        rows: Ints = np.repeat(offsets, np.diff(own_ptr)) + np.arange(own_ptr[-1])
         return rows
 
     def _selected_rows(self, values: Floats) -> Floats:

@@ -46,17 +46,23 @@ def share_rows(folds: Sequence[Fold]) -> list[Fold]:
     parts = [part for fold in folds for part in fold.parts.values()]
     if len(folds) < 2 or any(in_file(part.X) or isinstance(part.X, SparseRows) for part in parts):
         return list(folds)
-    pieces = _Pieces(part.X for fold in folds for part in (fold.vali, fold.test) if part is not None)
-    sequences = [pieces_of_part for part in parts if (pieces_of_part := pieces.sequence(part.X)) is not None]
+    # Every part has to be a sequence of validation and test parts.
+    small_parts = (part for fold in folds for part in (fold.vali, fold.test))
+    pieces = _Pieces(part.X for part in small_parts if part is not None)
+    found_sequences = [pieces.sequence(part.X) for part in parts]
+    sequences = [sequence for sequence in found_sequences if sequence is not None]
     if len(sequences) < len(parts):  # a part is not a union of pieces
         return list(folds)
+    # Arrange the pieces so that each part is a slice.
     order = _common_order(sequences)
     shared = [pieces.matrices[piece] for piece in order]
     *starts, n_shared_rows = np.cumsum([0, *map(len, shared)]).tolist()
+    # Sharing has to save rows, and the copy has to fit into memory.
     saves_rows = n_shared_rows < sum(part.n_documents for part in parts)
     needed = 8.0 * n_shared_rows * parts[0].n_features
     if not saves_rows or needed > _MEMORY_SHARE * memory.available():
         return list(folds)
+    # Replace the rows of each part with its slice.
     common = read_only(np.concatenate(shared))
     firsts = (starts[_index_within(order, sequence)] for sequence in sequences)
     sliced = (

@@ -74,6 +74,7 @@ def k_fold(dataset: FoldedDataset, k: int, seed: int = 0) -> FoldedDataset:
         )
         raise DatasetError(text.format(name=dataset.name, k=k, n=n))
     check_memory(dataset, k * data.X.nbytes)
+    # Deal the queries to k subsets of nearly equal size.
     subsets = np.array_split(shuffled(n, seed), k)
     folds = []
     for i in range(k):
@@ -315,9 +316,12 @@ def _new_queries(dataset: FoldedDataset, part: RankingDataset, labels: dict[str,
     ``labels`` has the sorted labels of the queries of all earlier parts, by id. If an id occurs again with
     other labels, it belongs to another query, which is an error.
     """
+    # Compare the labels of each query with those of the same id before.
     positions = []
     ends = part.query_ptr[1:-1]
-    for position, (query, values) in enumerate(zip(part.query_ids, np.split(part.y, ends), strict=True)):
+    labels_by_query = zip(part.query_ids, np.split(part.y, ends), strict=True)
+    for position, (query, values) in enumerate(labels_by_query):
+        # The order of the documents may differ between parts.
         sorted_labels = np.sort(values)
         if query not in labels:
             labels[query] = sorted_labels
@@ -363,13 +367,16 @@ def disjoint_parts(dataset: FoldedDataset) -> list[RankingDataset]:
     DatasetError
         As in `whole`.
     """
+    # Number the queries anew if only their sizes are known.
     if len(dataset.folds) == 1 and dataset.origin.read_as.by_sizes:
         return _renumbered(list(dataset.folds[0].parts.values()))
     # The test parts of several folds, or all parts of a single fold.
     parts = [part for name, part in _named(dataset) if len(dataset.folds) == 1 or name.endswith("test")]
+    # A single ranking has no queries to compare: count its documents.
     if is_one_ranking(dataset):
         _check_all_there(dataset, sum(part.n_documents for part in parts))
         return parts
+    # Without ids, the same query cannot be recognised in two folds.
     ids = [query for part in parts for query in part.query_ids]
     distinct = set(ids)
     if len(distinct) < len(ids) and dataset.origin.read_as.by_sizes:
@@ -379,6 +386,7 @@ def disjoint_parts(dataset: FoldedDataset) -> list[RankingDataset]:
                 "matched. Add query ids to the data, or use a single fold."
             ).format(name=dataset.name, file=dataset.origin.read_as.qid)
         )
+    # Every query of the dataset has to be in one of the parts.
     for name, part in _named(dataset):
         untested = [query for query in part.query_ids if query not in distinct]
         if untested:
@@ -389,8 +397,9 @@ def disjoint_parts(dataset: FoldedDataset) -> list[RankingDataset]:
                     "parts."
                 ).format(name=dataset.name, beyond=untested[0], name_2=name)
             )
+    # No query may be in two of the parts.
     if len(distinct) < len(ids):
-        twice = Counter(ids).most_common(1)[0][0]
+        ((twice, _),) = Counter(ids).most_common(1)
         raise DatasetError(
             tr(
                 "{name}: found query {twice} in two parts; new folds need each query in one part only."
@@ -471,6 +480,7 @@ def concatenate(datasets: Sequence[RankingDataset]) -> RankingDataset:
     n_features = [d.n_features for d in datasets]
     if len(set(n_features)) > 1:
         raise ParameterError("datasets", n_features, "the same number of features in all parts")
+    # Join the queries and arrays; all arrays are read-only.
     sizes, ids = _joined_queries(datasets)
     arrays = (
         _joined([d.X for d in datasets]),
@@ -526,7 +536,8 @@ def select_queries(dataset: RankingDataset, queries: Ints) -> RankingDataset:
 
 def _select_documents(dataset: RankingDataset, documents: Ints) -> RankingDataset:
     """Return some documents of a dataset with one query, as :func:`select_queries` does queries."""
-    return _rows(dataset, np.sort(documents), np.zeros(1, dtype=np.int64), np.array([documents.size]))
+    first_query = np.zeros(1, dtype=np.int64)
+    return _rows(dataset, np.sort(documents), first_query, np.array([documents.size]))
 
 
 def select_documents(dataset: RankingDataset, rows: Ints) -> RankingDataset:
@@ -550,6 +561,7 @@ def select_documents(dataset: RankingDataset, rows: Ints) -> RankingDataset:
 
 def _rows(dataset: RankingDataset, rows: Ints, queries: Ints, sizes: Ints) -> RankingDataset:
     """Return some rows of a dataset; ``sizes`` are their numbers in ``queries``."""
+    # Rows mapped from a file are copied to another file.
     features = taken_rows(dataset.X, rows, store.scratch_folder()) if in_file(dataset.X) else dataset.X[rows]
     arrays = features, dataset.y[rows], np.concatenate([[0], np.cumsum(sizes)])
     for array in arrays:
@@ -617,6 +629,7 @@ def _counts(dataset: FoldedDataset, data: RankingDataset, shares: Sequence[int])
     Exact shares are rounded by largest remainder.
     """
     n = _n_dealt(dataset, data)
+    # Round down, then add 1 to the shares with the largest remainders.
     counts = [n * share // PERCENT for share in shares]
     by_remainder = sorted(range(len(shares)), key=lambda i: -(n * shares[i] % PERCENT))
     for i in by_remainder[: n - sum(counts)]:
@@ -634,6 +647,7 @@ def _counts(dataset: FoldedDataset, data: RankingDataset, shares: Sequence[int])
 
 def check_memory(dataset: FoldedDataset, needed: int) -> None:
     """Raise `DatasetError` if folds exceed the memory, or the disk for mapped files."""
+    # The folds of mapped data are written to the disk.
     if in_file(dataset.folds[0].train.X):
         folder = store.scratch_folder()
         free = shutil.disk_usage(folder).free

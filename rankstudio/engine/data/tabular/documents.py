@@ -86,6 +86,7 @@ def read_documents(
     -----
     O(mn) for m rows and n features.
     """
+    # Find the columns of labels, queries, parts and features.
     table = replace(table, missing_texts=specified.missing_texts)
     roles = recognise_columns(
         table.where,
@@ -102,13 +103,16 @@ def read_documents(
             )
         )
     check_memory(table.where, table.n_rows, len(roles.features))
-    y = np.zeros(table.n_rows) if specified.no_labels or roles.label is None else _labels(table, roles)
+    # Read the values; without a column of labels, labels are 0.
+    has_labels = not specified.no_labels and roles.label is not None
+    y = _labels(table, roles) if has_labels else np.zeros(table.n_rows)
     starts, runs = (np.zeros(0, np.int64), ()) if roles.qid is None else _query_runs(table, roles.qid)
     if specified.no_queries:
         runs = one_run(table.n_rows)
     parts = _part_codes(table, roles.part)
     X, with_values = _features(table, roles, check)
     missing = np.isnan(X).sum(axis=0).astype(np.int64)
+    # Report the first missing value if missing values are refused.
     if refuse and missing.any():
         row, column = (int(indices[0]) for indices in np.nonzero(np.isnan(X)))
         expected = tr("a value for every feature, because missing values are refused")
@@ -174,6 +178,7 @@ class ColumnsReader:
             refuse=part.refuse,
             check=self._progress.check,
         )
+        # All rows and files of a part need the same features.
         header = _Header(table.where, table.names, table.has_header, roles)
         self._first_header = self._first_header or header
         if header.used() != self._first_header.used():
@@ -186,6 +191,7 @@ class ColumnsReader:
                     row=table.line(0) if table.unit == "row" else self._builder.n_documents + 1,
                 )
             )
+        # Only a table in memory can be divided by a column of parts.
         if piece.parts.size and not self._builder.holds_parts:
             raise DatasetError(
                 tr(
@@ -213,6 +219,7 @@ class ColumnsReader:
         if not feature_columns:
             location = header.where
             raise no_features(location) if self._builder.n_documents else _no_rows(location)
+        # Columns that number rows or queries are left out with a note.
         text = tr('the column "{column}" numbers rows or queries and was left out.')
         numbering = [names[i] for i in roles.ignored if names[i]]
         return TableFacts(
@@ -292,10 +299,12 @@ def _numbers(table: TableColumns, position: int, expected: str) -> Floats:
 
 def _parsed_numbers(table: TableColumns, values: NDArray[Any]) -> tuple[Floats, int | None]:
     """Return a column as numbers, NaN for missing values, and the first row with any other value, or None."""
+    # Numbers are valid unless they are infinite.
     if values.dtype.kind in "biuf":
         numbers = values.astype(np.float64)
         infinite = np.isinf(numbers)
         return numbers, int(infinite.argmax()) if infinite.any() else None
+    # Other values are parsed one by one, up to the first invalid one.
     numbers = np.empty(len(values))
     for row, value in enumerate(values.tolist()):
         number = None
@@ -336,7 +345,7 @@ def is_numeral(text: str) -> bool:
 def _features(
     table: TableColumns, roles: RecognisedColumns, check: Callable[[], None]
 ) -> tuple[Floats, tuple[int, ...]]:
-    """Return the values of the features, and the indices of the features that have them.
+    """Return the values of the numeric features, and the indices of these features.
 
     An unsure feature with texts is left out; texts in any other feature are an error.
     """
@@ -344,6 +353,7 @@ def _features(
     with_values: list[int] = []
     text_positions: list[int] = []
     unsure = set(roles.unsure)
+    # Write the columns of numbers side by side.
     for i, position in enumerate(roles.features):
         check()
         numbers, text_row = _parsed_numbers(table, table.column(position))
@@ -356,6 +366,7 @@ def _features(
         raise _not_numbers(table, text_positions)
     if not with_values:
         raise no_features(table.where)
+    # Keep the columns that were written.
     X = X if len(with_values) == X.shape[1] else np.ascontiguousarray(X[:, : len(with_values)])
     return X, tuple(with_values)
 
@@ -369,6 +380,7 @@ def _not_numbers(table: TableColumns, positions: Sequence[int]) -> DataError:
         len(names),
     )
     expected = text.format(names=listed(names))
+    # Read the first of the features again to get its error.
     try:
         _numbers(table, positions[0], expected)
     except ColumnValueError as error:
@@ -480,6 +492,7 @@ def frames_of_folds(frame: Any, part: str, fold: str) -> list[tuple[str, dict[st
     """
     columns = frame_columns(frame)
     positions = {column: _position(columns, column) for column in (part, fold) if column}
+    # Each row has the name of a part.
     parts = [str(value).strip().lower() for value in columns.column(positions[part]).tolist()]
     unknown = sorted(text for text in set(parts) if part_code(text) is None)
     if unknown:
@@ -487,11 +500,13 @@ def frames_of_folds(frame: Any, part: str, fold: str) -> list[tuple[str, dict[st
         raise DatasetError(
             f'{_LOCATION}: found "{short(unknown[0])}" in column "{short(part)}", expected {expected}.'
         )
+    # Without a column of folds, all rows belong to fold 1.
     numbers = columns.column(positions[fold]).tolist() if fold else [1] * columns.n_rows
     fold_of_row = np.array([f"{number}" for number in numbers])
     ids = sorted(dict.fromkeys(fold_of_row.tolist()), key=lambda text: (len(text), text))  # 2 before 10
     # The name of each row's part; a code is a position in PART_WORDS.
     kind_of_row = np.array(tuple(PART_WORDS))[[part_code(text) or 0 for text in parts]]
+    # Select the rows of each part of each fold.
     frames = []
     for fold_id in ids:
         is_in_fold = fold_of_row == fold_id

@@ -111,6 +111,7 @@ def recognise_columns(
     specified = _with_clean_names(specified)
     if specified.no_labels:
         specified = _without_missing_columns(names, specified)
+    # Find the columns of queries, labels and parts, and the specified ones.
     positions = range(len(names))
     qid = _query_column(location, names, specified, with_sizes)
     if not has_header and not specified.label:  # the first column of a table without a header
@@ -123,6 +124,7 @@ def recognise_columns(
         left_out = set(specified.ignore)
         ignored |= {i for i, name in enumerate(original_names(names)) if name in left_out}
     features = tuple(_positions(location, names, specified.features, "features"))
+    # A column has at most one role.
     single = [qid, part, *(judges or (label,))]
     used = {*features, *ignored}
     _check_once(location, names, single, used)
@@ -133,6 +135,7 @@ def recognise_columns(
         plain = _plain_names(tuple(names))
         part = next((i for i in rest if plain[i] in PART_NAMES and says_parts(i)), None)
         rest = [i for i in rest if i != part]
+    # Find the column of comments or of document ids.
     comment = _first_common_position(names, (COMMENT_NAME, *DOCUMENT_NAMES), rest)
     comment_is_id = comment is not None and plain_name(names[comment]) != COMMENT_NAME
     if specified.document:
@@ -152,6 +155,7 @@ def recognise_columns(
     )
     if specified.features:
         return roles
+    # Find the features among the columns that have no role yet.
     rest = [i for i in rest if i != comment]
     _check_repeated(location, names, [*single, part], rest)
     return _with_features(location, names, roles, rest, specified.no_queries)
@@ -177,7 +181,8 @@ def _label_column(location: str, names: Sequence[str], specified: DataColumns, q
     Return None only if labels are not needed, and no column has a usual name.
     """
     if specified.no_labels and not specified.label:
-        return _first_common_position(names, LABEL_NAMES, [i for i in range(len(names)) if i != qid])
+        other_columns = [i for i in range(len(names)) if i != qid]
+        return _first_common_position(names, LABEL_NAMES, other_columns)
     return _required_position(location, names, specified.label, "label", "label", LABEL_NAMES, excluded=qid)
 
 
@@ -196,7 +201,11 @@ def _without_missing_columns(names: Sequence[str], specified: DataColumns) -> Da
 
 
 def _with_features(
-    location: str, names: Sequence[str], roles: RecognisedColumns, rest: Sequence[int], no_queries: bool
+    location: str,
+    names: Sequence[str],
+    roles: RecognisedColumns,
+    rest: Sequence[int],
+    no_queries: bool,
 ) -> RecognisedColumns:
     """Return the roles with the remaining columns as features, except those that number queries or rows."""
     # The id of a query is not a feature, even if all documents are one ranking.
@@ -211,6 +220,7 @@ def _with_features(
                 where=location
             )
         )
+    # A column with the name of another role may be no feature.
     reserved = {*QUERY_NAMES, *LABEL_NAMES, *DOCUMENT_NAMES, COMMENT_NAME}
     unsure = tuple(i for i in features if plain[i] in reserved)
     return replace(roles, features=features, unsure=unsure, ignored=ignored)
@@ -280,7 +290,9 @@ def _required_position(
     """
     if name:
         return _position(location, names, name, option)
-    position = _first_common_position(names, common, [i for i in range(len(names)) if i != excluded])
+    # Otherwise search for a common name.
+    other_columns = [i for i in range(len(names)) if i != excluded]
+    position = _first_common_position(names, common, other_columns)
     if position is None:
         text = (
             tr("{where}: found no column for the query among {names}; expected a name such as {common}.")
@@ -499,12 +511,17 @@ def _shared_queries(table: Table) -> tuple[str, ...]:
 
 def _table_of_part(table: Table, code: int) -> Table:
     """Return the table of the documents of one part, by the part's code."""
+    # Select contiguous rows by a slice, which does not copy them.
     rows = np.flatnonzero(table.parts == code)
     is_contiguous = rows[-1] - rows[0] + 1 == rows.size
     selection = slice(int(rows[0]), int(rows[-1]) + 1) if is_contiguous else rows
+    # Queries without documents in this part are left out.
     query_of = np.repeat(np.arange(len(table.query_ids)), np.diff(table.query_ptr))[selection]
     queries, counts = np.unique(query_of, return_counts=True)
     X = table.X[selection]
+    file_rows = table.file_rows
+    if file_rows.size:
+        file_rows = _order_in_part(file_rows[selection])
     return replace(
         table,
         X=X,
@@ -513,7 +530,7 @@ def _table_of_part(table: Table, code: int) -> Table:
         query_ids=tuple(table.query_ids[query] for query in queries.tolist()),
         comments=TakenComments(table.comments, rows),
         missing=np.isnan(X).sum(axis=0).astype(np.int64),
-        file_rows=_order_in_part(table.file_rows[selection]) if table.file_rows.size else table.file_rows,
+        file_rows=file_rows,
         parts=np.zeros(0, dtype=np.int64),
     )
 

@@ -71,6 +71,7 @@ def with_vectors(table: TableColumns) -> TableColumns:
     -----
     O(mk) for lists of k values; each column of lists is read once.
     """
+    # Find the columns of lists, and the length of the lists in each.
     columns: dict[int, NDArray[Any]] = {}
     lengths: dict[int, int] = {}
     for position in range(len(table.names)):
@@ -83,6 +84,7 @@ def with_vectors(table: TableColumns) -> TableColumns:
     if not lengths:
         return table
     matrices = {i: _matrix(table, i, values, lengths[i]) for i, values in columns.items()}
+    # Name the new columns, and note the sources of their values.
     names: list[str] = []
     sources: list[tuple[int, int | None]] = []  # original column, and the index in its lists
     for position, name in enumerate(table.names):
@@ -122,6 +124,7 @@ def _matrix(table: TableColumns, position: int, values: NDArray[Any], length: in
     """Return the lists of a column as the rows of an array, with missing values in rows without a list."""
     if values.ndim == 2:
         return values
+    # A missing list is a row of missing values.
     rows: list[Sequence[Any]] = []
     missing_row = [None] * length
     for row, value in enumerate(values.tolist()):
@@ -139,9 +142,9 @@ def _matrix(table: TableColumns, position: int, values: NDArray[Any], length: in
 
 
 def _array(rows: Sequence[Sequence[Any]], length: int) -> NDArray[Any]:
-    """Return rows as an array of numbers, or of objects if any value is none.
+    """Return rows as an array of numbers, or of objects if any value is no number.
 
-    The reader reports those.
+    The reader reports the values that are no numbers.
     """
     are_arrays = all(isinstance(row, np.ndarray) and row.dtype.kind in "biuf" for row in rows)
     try:
@@ -149,6 +152,7 @@ def _array(rows: Sequence[Sequence[Any]], length: int) -> NDArray[Any]:
             return np.array(rows, dtype=np.float64).reshape(len(rows), length)
     except (OverflowError, ValueError):
         pass
+    # Enter the values one by one: NumPy would take apart nested lists.
     objects = np.empty((len(rows), length), dtype=object)
     for row, values in enumerate(rows):
         for column, value in enumerate(values):
