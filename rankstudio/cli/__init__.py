@@ -166,6 +166,7 @@ def command_line(names: Sequence[str]) -> CommandParser:
         epilog=_EPILOG,
         formatter_class=HelpFormatter,
     )
+    # Options of the window, which opens without a command.
     parser.add_argument("--sample", action="store_true", help="open the bundled sample with its finished run")
     parser.add_argument("--run", action="store_true", help="also run the plan of what is opened")
     parser.add_argument("--language", choices=LANGUAGES, help="language of the window: English or German")
@@ -173,6 +174,7 @@ def command_line(names: Sequence[str]) -> CommandParser:
         "--version", action="version", version=f"RankStudio {__version__}", help="print the version"
     )
     subparsers = parser.add_subparsers(title="commands", metavar="COMMAND [OPTION …]", prog="rankstudio")
+    # Only the modules of the named commands are imported.
     for name in names:
         module = _loaded_command(name)
         command = subparsers.add_parser(

@@ -95,6 +95,7 @@ def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
     from rankstudio.engine.export.proof import fitted_function, ranking_proof, unproved
 
+    # The function of the model, as the format can express it.
     take_model(args)
     refuse_both(args, neither=True)
     model = load_model(args.model)
@@ -102,9 +103,11 @@ def run(args: argparse.Namespace) -> int:
         return _write_feature_set(args, model)
     form = model_format(args.to)
     function, unfit = _score_function(args, model, form)
+    # Documents on which the written model is compared with the original.
     parts, source, reason = ([], "", "") if args.no_proof else _trial_documents(args, model)
     fitted = fitted_function(model, function, form, parts)
     files = form.files(fitted)
+    # Write the files, unless standard output takes the only one.
     refuse_output_with_json(args)
     written: list[str] = []
     if is_standard(args.out):
@@ -115,6 +118,7 @@ def run(args: argparse.Namespace) -> int:
         check_outputs([*form.paths(args.out).values()], args, _data_paths(model))
         written = [str(path) for path in form.save(args.out, files)]
         files = form.scored_files(args.out)
+    # Rank with the written files to prove that the ranking is the same.
     proof = None
     if not args.no_proof:
         proof = unproved(reason) if reason else ranking_proof(model, function, form, files, parts)

@@ -182,6 +182,7 @@ def method_text(entry: Method, parameters: Mapping[str, Any]) -> str:
 
 def _front_table(compared: RunComparison, front: ParetoFront) -> TextTable:
     """Return the table of the Pareto-optimal models by size or cost."""
+    # One row for each model on the front.
     rows = []
     for position in front.optimal:
         model = front.models[position]
@@ -195,6 +196,7 @@ def _front_table(compared: RunComparison, front: ParetoFront) -> TextTable:
         run_cells = [str(compared.numbers[model.run]), plan_text(plan), combination]
         cost = [] if front.by == "size" else [significant(model.x)]
         rows.append([*cost, f"{model.size:g}", f"{model.mean:.4f}", error, *run_cells, mark])
+    # Costs are the first column, if the front is by cost.
     costs = {"cost": ["cost"], "milliseconds": ["ms per query"]}.get(front.by, [])
     header = [*costs, "features", compared.measure, "standard error", "run", "method", "with", ""]
     note = (
@@ -203,6 +205,7 @@ def _front_table(compared: RunComparison, front: ParetoFront) -> TextTable:
     )
     folds = compared.group.folds_text
     title = f"{compared.data}: Pareto front of {front.by} and validation {compared.measure}, {folds}"
+    # The last three columns are texts.
     n_costs = len(costs)
     return TextTable(
         title=title, header=header, rows=rows, left=(n_costs + 4, n_costs + 5, n_costs + 6), note=note

@@ -54,6 +54,7 @@ def results_as_dict(result: RunResult) -> dict[str, Any]:
 
     Equal runs give equal values, without times or dates.
     """
+    # NaN is not valid JSON, so it becomes None.
     return {
         "plan": plan_as_dict(result.plan),
         "data": result.data_name,

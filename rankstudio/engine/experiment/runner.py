@@ -194,14 +194,17 @@ def run(
         Before the first event if the plan exceeds the memory limit by :func:`estimate`; later if a unit
         exceeds the available memory.
     """
+    # Check everything before the first event.
     began = time.perf_counter()
     dataset = FoldedDataset.of(_open_undivided(plan) if dataset is None else dataset)
     plan = with_usual_convention(plan, dataset)
     dataset, folds, most_steps = _checked_work(plan, dataset)
     finished_work = finished_work or Finished()
+    # Work that has no result yet.
     open_folds = [fold for fold in folds if fold.number not in finished_work.folds]
     need = _checked_estimate(plan, open_folds, executor)
     numbers = tuple(fold.number for fold in folds)
+    # A unit is one parameter combination on one fold.
     units = tuple(
         Unit(fold, position, combination)
         for fold in numbers
@@ -218,9 +221,11 @@ def run(
     )
     finished: list[FoldResult] = []
     keep = path_keeper(plan)
+    # Methods that evaluate given files prepare a fold differently from methods that learn.
     is_given = plan.entry.given and open_folds
     prepare = given_folds(plan, dataset) if is_given else partial(make_fold_context, plan)
     digest = data_digest(dataset) if open_folds else ""
+    # Workers compute either whole units or, for a method that processes shards, the shards of one unit.
     is_sharded = _learns_by_shards(plan, folds)
     workers = shard_executor(executor if is_sharded else None, need)
     with ExitStack() as stack:
@@ -228,6 +233,7 @@ def run(
         scheduler = None
         if executor is not None and not (plan.entry.given or is_sharded):
             scheduler = stack.enter_context(_scheduler(executor, plan, folds, units, finished_work, keep))
+        # A fold is repeated from its stored result, or computed.
         for fold in folds:
             if fold.number in finished_work.folds:
                 result = yield from _repeat_events(finished_work.folds[fold.number], keep)
@@ -388,6 +394,7 @@ def _check_sparse_rankrls(plan: Plan, data: str, *, by_criterion: bool) -> None:
 
 def _check_left_out(plan: Plan, fold: Fold, data: str) -> None:
     """Refuse a measure of left-out queries or pairs that the method or the data do not support."""
+    # The method must have a formula for predictions without a query.
     if not plan.can_leave_out:
         ranker = plan.ranker_entry or plan.entry
         labels_text = ", ".join(entry.label for entry in methods() if entry.left_out)
@@ -399,6 +406,7 @@ def _check_left_out(plan: Plan, fold: Fold, data: str) -> None:
     if not plan.pairs_out:
         _check_several_queries(plan, fold, data)
         return
+    # Pairs are left out of one ranking of limited size only.
     if not plan.one_ranking:
         text = tr(
             "criterion {measure}: pairs are left out of one ranking, and {data} has queries. Choose by "

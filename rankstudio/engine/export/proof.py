@@ -60,6 +60,7 @@ class RankingProof:
         """Result as a sentence."""
         if self.failure:
             return tr("Not verified: {reason}").format(reason=self.failure)
+        # Formats that print few digits, or compute in single precision, have a second count.
         if self.single is None:
             text = tr("Identical ranking on {identical} of {queries} queries.")
         elif self.prints and self.single == self.identical:

@@ -166,6 +166,7 @@ def _needs_text(entry: Analysis) -> str:
 
 def _checked_result(entry: Analysis, answer: object) -> AnalysisResult:
     """Check the answer of an analysis, and return it with plain cells and texts of one line."""
+    # An answer is a result, a table, or several tables.
     result = answer if isinstance(answer, AnalysisResult) else None
     tables = answer if result is None else result.tables
     tables = (tables,) if isinstance(tables, AnalysisTable) else tables
@@ -175,6 +176,7 @@ def _checked_result(entry: Analysis, answer: object) -> AnalysisResult:
         raise AnalysisError(
             entry.label, tr("its tables have more than {most:,} cells").format(most=MOST_CELLS)
         )
+    # Plain tables; only a result has values and warnings, too.
     plain_tables = tuple(_plain_table(entry, table) for table in tables)
     if result is None:
         return AnalysisResult(plain_tables)

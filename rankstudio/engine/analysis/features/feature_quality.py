@@ -205,8 +205,10 @@ def _sampled_queries(parts: tuple[RankingDataset, ...]) -> tuple[Floats, Floats,
     stride = -(-sum(part.n_documents for part in parts) // MOST_DOCUMENTS)  # rounded up
     if stride == 1 and len(parts) == 1:
         return parts[0].X, parts[0].y, parts[0].query_ptr, parts[0].grading
+    # Rows of the queries to keep, by part.
     masks = [np.arange(part.n_queries) % stride == 0 for part in parts]
     rows = [np.flatnonzero(mask[part.query_index]) for part, mask in zip(parts, masks, strict=True)]
+    # Copy the rows in blocks, and release what was read, so that large data need little memory.
     X = np.empty((sum(chosen.size for chosen in rows), parts[0].n_features))
     n_filled = 0
     for part, part_rows in zip(parts, rows, strict=True):
@@ -215,6 +217,7 @@ def _sampled_queries(parts: tuple[RankingDataset, ...]) -> tuple[Floats, Floats,
             X[n_filled : n_filled + block.size] = part.X[block]
             release(part.X[block[0] : block[-1] + 1])
             n_filled += block.size
+    # Queries of all parts one after another.
     y = np.concatenate([part.y[chosen] for part, chosen in zip(parts, rows, strict=True)])
     sizes = [np.diff(part.query_ptr)[mask] for part, mask in zip(parts, masks, strict=True)]
     ptr = np.concatenate([[0], np.cumsum(np.concatenate(sizes))]).astype(np.int64)

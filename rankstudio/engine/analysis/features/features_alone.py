@@ -78,12 +78,14 @@ def measuring_alone(
     def evaluator(part: RankingDataset, measures: tuple[str, ...]) -> Evaluator:
         return Evaluator(part.y, part.query_ptr, convention, measures, grading=part.grading)
 
+    # Hidden features are not measured.
     columns = shown_features(fold.train)
     if columns is not None:
         shown_parts = {name: part.with_features(columns) for name, part in fold.parts.items()}
         fold = Fold(fold.number, **shown_parts)
     measure = find_measure(measure).name
     measure_names = tuple(dict.fromkeys((measure, _DIRECTION_MEASURE)))
+    # Further parts than the training part; a sealed test part is not measured.
     other_parts = {
         name: part for name, part in fold.parts.items() if name != "train" and not (sealed and name == "test")
     }
@@ -93,6 +95,7 @@ def measuring_alone(
     down, up = yield from measuring_columns(
         evaluator(fold.train, measure_names), fold.train.X, BOTH_WAYS, (0.0, n_done / total)
     )
+    # The training part decides the direction of each feature; other parts are ranked in that direction.
     ascending = up[_DIRECTION_MEASURE] > down[_DIRECTION_MEASURE]
     parts = {"train": np.where(ascending, up[measure], down[measure])}
     signs = (np.where(ascending, -1.0, 1.0),)

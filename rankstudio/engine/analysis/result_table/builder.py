@@ -243,6 +243,7 @@ def _rows_with_titles(rows: Sequence[Mapping[str, _GroupedRun]]) -> list[RowRuns
 
     Rows with the same title get their settings, or a number.
     """
+    # Equal titles get the parameters that distinguish their plans.
     firsts = [next(iter(row.values())) for row in rows]
     titles = [_title(grouped_run.run) for grouped_run in firsts]
     suffixes = distinctions({index: grouped_run.run.result.plan for index, grouped_run in enumerate(firsts)})
@@ -250,6 +251,7 @@ def _rows_with_titles(rows: Sequence[Mapping[str, _GroupedRun]]) -> list[RowRuns
         f"{title} ({suffixes[index]})" if titles.count(title) > 1 and suffixes[index] else title
         for index, title in enumerate(titles)
     ]
+    # Titles that are still equal are numbered.
     counts: Counter[str] = Counter()
     titled_rows = []
     for title, first, row in zip(titles, firsts, rows, strict=True):
@@ -303,19 +305,23 @@ def result_table(
     """
     from rankstudio.engine.analysis.measurements.remeasurement import Remeasurement  # noqa: PLC0415 - brings numba
 
+    # Check the query.
     if not runs:
         raise PlanError("No data for the table: expected a completed run, found none.")
     if query.by not in BY:
         raise PlanError(f"by: expected one of {', '.join(BY)}, got {query.by}.")
     if query.test not in TESTS:
         raise PlanError(f"test: expected one of {', '.join(TESTS)}, got {query.test}.")
+    # The table is in English in every language, as publications are.
     names = measures_of(runs, query)
     engine = Remeasurement()
     with in_english():
         rows = row_runs([run.measured(names, engine) for run in runs])
         columns = list(_column_contents(rows, names, query.by))
+        # Reference and p-value of each cell, if differences are tested.
         references = _references(rows, columns, query.against)
         p_values = _corrected_p_values(rows, references, columns, query, cancelled) if query.tested else {}
+        # Cells of each row.
         table_rows = []
         for number, row in enumerate(rows):
             cells = tuple(
@@ -349,6 +355,7 @@ def measures_of(runs: Sequence[TableRun], query: TableQuery) -> tuple[str, ...]:
 
 def _column_contents(rows: Sequence[RowRuns], names: Sequence[str], by: By) -> Iterator[_ColumnContent]:
     """Yield the content of each column, from left to right."""
+    # Groups of columns are named only where there are several.
     data = list(dict.fromkeys(name for row in rows for name in row.runs))
     has_several_datasets = len(data) > 1
     has_several_names = len(names) > 1
@@ -361,6 +368,7 @@ def _column_contents(rows: Sequence[RowRuns], names: Sequence[str], by: By) -> I
             fold=fold,
         )
 
+    # One level of each choice are the columns, the other is their group.
     match by:
         case "datasets":
             for name in names:

@@ -123,6 +123,7 @@ def pareto_front_of(
     ParetoFront or None
         None if no run has a model with a validation measure, or by cost if no run has costs.
     """
+    # Tried models with their size or cost.
     better = measure(name).higher_is_better
     costs = costs_of(runs) if by == "cost" else None
     if by == "cost" and costs is None:
@@ -133,6 +134,7 @@ def pareto_front_of(
         tried = _optimal_models_by_cost(runs, name, costs, better)
     if not tried:
         return None
+    # Positions of the models on the front; the last of them has the best mean.
     models = tuple(_pareto_model(number, runs[number], model, x) for number, model, x in tried)
     sizes = [model.x for model in models]
     means = [model.mean for model in models]
@@ -140,6 +142,7 @@ def pareto_front_of(
     optimal = tuple(pareto_front(sizes, means, better).tolist())
     best = optimal[-1]
     worse_sign = -1.0 if better else 1.0  # direction from the best mean to worse means
+    # With the data of all runs, levels come from paired differences to the best model.
     front = [(number, model) for number, model, _ in (tried[i] for i in optimal)]
     half = _paired_half_widths(runs, data, front, name) if len(data) == len(runs) else None
     is_timed = costs is not None and costs.milliseconds
@@ -156,6 +159,7 @@ def pareto_front_of(
             paired=True,
             by=unit,
         )
+    # Without them, the level is one standard error from the best mean.
     error = 0.0 if np.isnan(errors[best]) else errors[best]
     levels = (means[best] + worse_sign * error,) * len(optimal)
     suggested = one_standard_error(means, errors, sizes, better)

@@ -79,10 +79,12 @@ class SmallestSet:
     @property
     def sentence(self) -> str:
         """Advice on which of the sets to examine, with the reason."""
+        # The chosen set is what the rule chose; the smallest is the smallest set as good as the best.
         smallest = self.smallest
         best = self.best
         chosen = self.chosen
         difference = fixed(smallest.value - best.value, sign=True)
+        # The advice names the smallest set, unless the chosen set is that small.
         if self.is_one_set:
             text = tr(
                 "Look at the chosen set: it has the best {measure} on the path, and no smaller set is as "
@@ -108,6 +110,7 @@ class SmallestSet:
                 "Look at the larger set, k = {k}: the chosen one, k = {chosen}, has a significantly worse "
                 "{measure} than the best, k = {best} (p = {chosen_p})."
             )
+        # All texts are filled from the same values; each uses some of them.
         return text.format(
             k=smallest.size,
             measure=self.measure,

@@ -94,11 +94,13 @@ def distinctions(plans: Mapping[int, Plan]) -> dict[int, str]:
 
     Parameters with equal values are left out, as are rule, chooser and convention if the plans agree on them.
     """
+    # Rules and conventions are named only if the plans have several.
     values = {key: parameter_texts(plan) for key, plan in plans.items()}
     several_rules = len({plan.rule for plan in plans.values()}) > 1
     several_conventions = len({plan.convention for plan in plans.values()}) > 1
     texts = {}
     for keys in grouped(plans, lambda key: plans[key].title).values():
+        # Only parameters that differ among plans of the same method distinguish them.
         labels = {label for key in keys for label in values[key]}
         differing_labels = {label for label in labels if len({values[key].get(label) for key in keys}) > 1}
         if several_rules:

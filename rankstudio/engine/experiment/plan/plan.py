@@ -233,29 +233,36 @@ class Plan:
 
     def _settle(self, words: Mapping[str, Any]) -> None:
         """Check all values and bring them into canonical form; ``words`` are plain values of extensions."""
+        # A plan is frozen, so its fields are set past its own __setattr__.
         keep = partial(object.__setattr__, self)
+        # An object with a fit method becomes its key and its parameters.
         if not isinstance(self.method, str) and hasattr(self.method, "fit"):
             from rankstudio.engine.methods.foreign.instances import instance_of  # noqa: PLC0415 - for objects
 
             instance = instance_of(self.method)
             keep("method", instance.entry.key)
             keep("parameters", {**instance.parameters, **self.parameters})
+        # The method and the final ranker, with their parameters.
         _check_kinds(self)
         keep("method", self.entry.key)
         keep("parameters", FrozenMapping(self.entry.validate(self.parameters)))
         ranker = _check_ranker(self)
         values = ranker.validate(self.ranker_parameters) if ranker else {}
         keep("final_ranker", FinalRanker(self.ranker, FrozenMapping(values)))
+        # Lists without repetitions.
         keep("measures", tuple(dict.fromkeys(measure(m).name for m in self.measures)))
         keep("folds", tuple(dict.fromkeys(self.folds)))
+        # How the data are read.
         columns = DataColumns.of(self.columns).as_dict()
         frozen_columns = {name: tuple(v) if isinstance(v, list) else v for name, v in columns.items()}
         keep("reading", replace(self.reading, columns=FrozenMapping(frozen_columns)))
         keep("extensions", with_words(self.extensions, words, self.method))
+        # Choice of the model; the call of convention() only checks that the name is known.
         convention(self.convention)
         select_by = self.select_by if self.select_by == CRITERION else canonical_name(self.select_by)
         keep("protocol", str(parse_protocol(self.protocol)))
         keep("model_choice", ModelChoice(select_by, str(parse_rule(self.rule))))
+        # Words out of a fixed list, and the number of combinations.
         for name, keys in (("missing", MISSING), ("normalize", NORMALIZE)):
             value = getattr(self, name)
             check_field(name, value, tr("one of {keys}").format(keys=", ".join(keys)), value in keys)

@@ -143,6 +143,7 @@ def parse_protocol(text: str) -> Protocol:
     """
     plain_text = " ".join(text.lower().split())
     # The text is read from its end: "5-fold, nested 4-fold, train 20%" is a share of "5-fold, nested 4-fold".
+    # A share of the training queries, or inner cross-validation, may follow any protocol once.
     outer, comma, last = plain_text.rpartition(",")
     if (match := _TRAIN.fullmatch(last.strip())) and 0 < int(match[1]) <= 100:
         protocol = parse_protocol(outer) if comma else Protocol()
@@ -153,6 +154,7 @@ def parse_protocol(text: str) -> Protocol:
         has_inner = protocol.kind == "nested" or bool(protocol.inner)
         if int(match[1]) > 1 and not has_inner and protocol.train == 100:
             return replace(protocol, inner=int(match[1]))
+    # Protocols of one part.
     if plain_text == GIVEN:
         return Protocol()
     if plain_text.replace(" ", "-") == LEAVE_QUERY_OUT:
@@ -171,6 +173,7 @@ def parse_protocol(text: str) -> Protocol:
         return Protocol("split", (train, vali, test))
     if (match := _NESTED.fullmatch(plain_text)) and 0 < int(match[1]) < 100:
         return Protocol("nested", (int(match[1]),))
+    # Nothing matched: suggest the nearest protocol.
     message = tr("protocol: expected {protocols}, got {text}.")
     message = message.format(protocols=tr(_PROTOCOLS), text=shown(text))
     number = next(iter(re.findall(r"\d{1,6}", plain_text)), "5")  # the suggestion keeps a number of the text

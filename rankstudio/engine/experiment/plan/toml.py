@@ -123,8 +123,10 @@ def _refuse_absent(packages: Any) -> None:
     if not isinstance(packages, Mapping):
         raise PlanError(text.format(name=PACKAGES, value=shown(packages)))
     for key, requirement in packages.items():
+        # A requirement is a package with its version, or a file with its checksum.
         match = _REQUIREMENT.fullmatch(requirement) if isinstance(requirement, str) else None
         file = _FILE_REQUIREMENT.fullmatch(requirement) if isinstance(requirement, str) else None
+        # A measure of a file that was not loaded.
         if file is not None:
             if MEASURES.find(key) is None:
                 origin = Origin(OriginKind.FILE, file[1], file[3], present=False)
@@ -132,6 +134,7 @@ def _refuse_absent(packages: Any) -> None:
             continue
         if match is None:
             raise PlanError(text.format(name=PACKAGES, value=shown(requirement)))
+        # A method or measure of a package that is not installed.
         if find_method(key) is None and MEASURES.find(key) is None:
             origin = Origin(OriginKind.PACKAGE, match[1], match[2], present=False)
             raise PlanError(f"{shown(key)} {origin.lacking}")

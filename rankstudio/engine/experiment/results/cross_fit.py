@@ -147,16 +147,19 @@ def cross_fitted_values(
     dict of str to ndarray of shape (Q,)
         Empty if the choices or the models are not available, or the only query chose the model.
     """
+    # Without a choice the chosen model is the same for all queries.
     max_features = parse_rule(plan.rule).most
     n_models = sum(selectable_positions(path, max_features).size for path in paths)
     if n_models == 1 or not is_chosen_on_validation(plan):
         path = next(path for path in paths if path.unit.position == chosen.unit.position)
         values = measure_models(path, [path.steps.position(chosen.step.number)])
         return {name: table[0] for name, table in values.items()}
+    # Models that were chosen without each part of the queries.
     choices = [path.choices for path in paths if path.choices is not None]
     if len(choices) < len(paths):
         return {}
     models = chosen_models(choices, n_queries)
+    # Models of a path are measured at once.
     rows: list[Mapping[str, Floats]] = []
     for index, members in groupby(models, key=lambda model: model.path):
         positions = [model.position for model in members]

@@ -122,6 +122,7 @@ def _path_header(path: PathResult, steps: Sequence[Step], model: Step, ids: Sequ
 
 def _path_arrays(path: PathResult, steps: Sequence[Step]) -> dict[str, NDArray[Any]]:
     """Return the arrays of a path, in the order in which they stand in the archive."""
+    # Of weights only those that are not 0 are stored, with their columns.
     sparse_weights = [_nonzero_weights(step.coef) for step in steps]
     return {
         "validation": np.array(list(path.validation.values()), dtype="<f8"),
@@ -150,10 +151,12 @@ def unpack_path(content: bytes, unit: Unit, ids: Sequence[int], source: str = "a
         If the bytes are damaged.
     """
     stored = f"{source}, fold {unit.fold} with combination {unit.position + 1}"
+    # The archive has a header in JSON, and arrays.
     try:
         arrays = archived_arrays(content)
         header = json.loads(arrays["header"].tobytes())
         names = sequence(header["measures"], str)
+        # Earlier versions had standard errors of the same measures only.
         errors_of = sequence(header.get("errors_of", header["measures"]), str)
         errors = arrays["errors"]
         return PathResult(
@@ -223,10 +226,12 @@ def fold_from_values(
     IMPOSSIBLE
         If these cannot be the values of a fold of these units.
     """
+    # The chosen step is stored by its number on the path of its unit.
     path = units[fold, values["chosen"]["position"]]
     step = path.steps[path.steps.position(values["chosen"]["number"])]
     if values["selected"] != [ids[column] for column in step.selected]:
         raise ValueError("expected the features of the chosen step")
+    # Values that earlier versions did not store have a default.
     return FoldResult(
         fold=fold,
         chosen=Chosen(path.unit, step),
@@ -403,21 +408,25 @@ def _parsed_steps(header: Mapping[str, Any], arrays: Arrays, ids: tuple[int, ...
 
     ValueError is raised if the header or the arrays are invalid.
     """
+    # Arrays of variable length are stored one after another, with the size for each step.
     selected = _split_rows("selected", arrays, "<i8")
     candidates = _split_rows("candidates", arrays, "<f8")
     used_columns = _split_rows("used", arrays, "<i8")
     weights = _split_rows("weights", arrays, "<f8")
+    # Check the arrays before steps are made of them.
     kinds = header["kinds"]
     n = len(ids)
     for name in ("used", "selected"):
         check_column_rows(arrays[name], arrays[f"{name}_sizes"], n)
     for name, dtype in {"number": "<i8", "n": "<i8", "criterion": "<f8", "before": "<f8"}.items():
         array(arrays[name], dtype, (len(kinds),))
+    # Candidates are stored for all features of a step, or for none.
     if np.any(arrays["n"] != n) or not np.isin(arrays["candidates_sizes"], (0, n)).all():
         raise ValueError(f"expected {n} features")
     numbers = arrays["number"].tolist()
     criteria = arrays["criterion"].tolist()
     earlier_criteria = arrays["before"].tolist()
+    # Make each step as an object of its own class.
     steps: list[Step] = []
     for k, kind in enumerate(kinds):
         coef = np.zeros(n)
@@ -427,6 +436,7 @@ def _parsed_steps(header: Mapping[str, Any], arrays: Arrays, ids: tuple[int, ...
         extras: dict[str, Any] = {
             name: exactly(plain_extras[name], _EXTRA_TYPES[name]) for name in _extra_names(cls)
         }
+        # Given scores and stored models have fields that are not plain values.
         if kind == GivenScores.__name__:
             name, parts = stored_scores(header["beyond"][k])
             extras = {"name": name, "parts": FrozenMapping(parts)}

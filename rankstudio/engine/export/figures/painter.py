@@ -140,23 +140,27 @@ _RING_WIDTH = 0.13
 
 def curves_paper(figure: CurvesFigure, style: FigureStyle) -> Paper:
     """Return a page with a figure of series."""
+    # Axes and grid.
     page = FigurePage(style)
     (x_low, x_high), (y_low, y_high) = axis_ranges(figure)
     page.show_x_axis(figure.x, x_low, x_high, known_range(figure.x, _x_values(figure)))
     page.show_y_axis(figure.y, y_low, y_high)
     page.show_line("left")
     page.show_grid("y")
+    # Lines for zero, and for equal values on both axes.
     thin_line: Look = {"color": style.line, "linewidth": 0.09 * style.em}
     if y_low < 0 < y_high and not figure.y.logarithmic:
         page.area.axhline(0.0, **thin_line)
     if figure.square:
         page.area.axline((x_low, x_low), (x_high, x_high), linestyle=(0, (3.3, 3.3)), **thin_line)
+    # Series with their entries in the legend.
     levels = _paint_levels(page, figure)
     for index, series in enumerate(figure.series):
         artists = _SeriesPainter(page, figure, series, index).paint()
         if series.label and _has_legend_entry(figure, series):
             page.entries.append((artists, series.label))
     _add_family_to_legend(page, figure)
+    # The legend then has the levels and the bands.
     page.entries += zip(levels, (level.label for level in figure.levels), strict=True)
     _paint_marks(page, figure)
     if figure.bands:
@@ -392,6 +396,7 @@ _ID = re.compile(r" \(\d{1,9}\)$")
 
 def rows_paper(figure: RowsFigure, style: FigureStyle) -> Paper:
     """Return a page with a figure of rows."""
+    # Axes and names of the rows; row 0 is at the top.
     page = FigurePage(style)
     n = len(figure.rows)
     low, high = _axis_limits(figure)
@@ -399,6 +404,7 @@ def rows_paper(figure: RowsFigure, style: FigureStyle) -> Paper:
     page.show_grid("x")
     page.area.set_ylim(max(1, n) - 0.5, -0.5)
     name_rows(page, figure.rows, range(n))
+    # What the rows show.
     if (figure.bars or figure.zero) and low <= 0.0 <= high:
         page.area.axvline(0.0, color=style.line, linewidth=0.09 * style.em)
     if figure.histograms is not None:
@@ -408,9 +414,11 @@ def rows_paper(figure: RowsFigure, style: FigureStyle) -> Paper:
             _paint_bars(page, figure, series, index)
         else:
             _paint_points(page, figure, series)
+    # Strong rows: a band behind points; bars are painted strong by themselves.
     if not figure.bars:
         for row in figure.strong:
             page.area.axhspan(row - 0.45, row + 0.45, color=style.category(0), alpha=0.08, linewidth=0)
+    # The legend explains the strong rows by a sample of their color.
     if figure.strong and figure.strong_label:
         if figure.bars:
             sample = Patch(color=style.category(figure.series[0].number), alpha=1.0, linewidth=0)
@@ -465,6 +473,7 @@ def _paint_bars(page: FigurePage, figure: RowsFigure, series: RowSeries, index: 
 
     The bars of all series share the height of a row.
     """
+    # Bars of rows that are not strong are pale.
     style = page.style
     height = _BARS_HEIGHT / len(figure.series)
     pale_color = "#b4b4b4" if style.print else "#a9b6c9"
@@ -472,6 +481,7 @@ def _paint_bars(page: FigurePage, figure: RowsFigure, series: RowSeries, index: 
         pale_color if figure.strong and row not in figure.strong else style.category(number)
         for row, number in enumerate(figure.numbers or (series.number,) * len(figure.rows))
     ]
+    # Bars of several series share the height of a row.
     middles = [row - _BARS_HEIGHT / 2 + (index + 0.5) * height for row in range(len(figure.rows))]
     lengths = [value if isfinite(value) else nan for value in series.values]
     page.area.barh(middles, lengths, height, color=colors, linewidth=0)
