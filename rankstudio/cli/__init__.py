@@ -80,6 +80,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     argv : sequence of str, optional
         The arguments without the program's name; those of this process by default.
     """
+    # Set up the output before anything is printed.
     arguments = list(sys.argv[1:] if argv is None else argv)
     warnings.showwarning = _Notes().show
     streams.set_up()
@@ -88,6 +89,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             return _dispatch(arguments)
         finally:
             sys.stdout.flush()
+    # Each kind of end has its own status and message.
     except (KeyboardInterrupt, Cancelled):
         tell("Interrupted.", file=sys.stderr)
         return INTERRUPTED

@@ -186,8 +186,10 @@ def columns_from(args: argparse.Namespace) -> dict[str, Any]:
         value: Any = getattr(args, option.removeprefix("--").replace("-", "_"), None)
         if value is None:
             continue
+        # Options with several names.
         if name in ("features", "ignore", "labels", "missing_texts"):
             value = split_names(value)
+        # Files are stored by absolute paths; only judgments may have several.
         if name in FILES:
             paths = value if isinstance(value, list) else [value]
             value = [str(Path(path).absolute()) if str(path) else "" for path in paths]

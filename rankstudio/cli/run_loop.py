@@ -125,11 +125,13 @@ def compare(comparison: Comparison, data: Sequence[str], args: Namespace, at_han
     """
     from rankstudio.cli.output.comparison_tables import shown, write
 
+    # Refuse an output folder with other contents before the runs.
     out = args.out
     store = log_store(args.log)
     if out is not None:
         make_folder(out)
         refuse_other_comparison(comparison, data, out, args.force)
+    # Run all plans on each dataset, until the user stops.
     total = Whole(sum(len(comparison.plans(dataset)) for dataset in data))
     with study_at(study_path(args.study, out)) as opened_study, stopping() as stop:
         running = _Running(
@@ -142,6 +144,7 @@ def compare(comparison: Comparison, data: Sequence[str], args: Namespace, at_han
             store=store,
         )
         stopped = any(running.run_on(dataset) for dataset in data)
+    # An error that left out a dataset is raised only if no other dataset has results.
     results = running.results
     if running.left_out is not None and not results and not stopped:
         raise running.left_out

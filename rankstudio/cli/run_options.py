@@ -326,10 +326,12 @@ def plan_file(args: argparse.Namespace) -> Path | None:
     path: Path | None = args.plan
     if path is None:
         return None
+    # Names that stand for a file: standard input, or a plan of RankStudio.
     if is_standard(path):
         return input_file(path, ".toml")
     if not path.exists() and str(path) in _bundled_plans():
         return resource("plans", f"{path}.toml")
+    # A study is no plan; data are one, with the options.
     if kind_of(path) == "study":
         raise PlanError(
             f"PLAN: expected a plan or data, got a study, {path}; rankstudio run --resume {path} goes "
@@ -342,6 +344,7 @@ def plan_file(args: argparse.Namespace) -> Path | None:
             raise PlanError(f"{path}: found data, expected a TOML plan with {_data_option_text(args)}.")
         args.data = [str(path)]
         return None
+    # Names that are probably a mistake.
     if not path.exists() and str(path) in {entry.key for entry in methods()}:
         raise PlanError(f"{path}: plan not found. For the method of this name, use --method {path}.")
     if not path.exists() and (meant := nearest(str(path), _bundled_plans())):

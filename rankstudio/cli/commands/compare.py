@@ -177,10 +177,12 @@ def run(args: argparse.Namespace) -> int:
         return _write_table(args)
     from rankstudio.cli.output.comparison_tables import as_dict, sections, tests_table
 
+    # Compare the runs of the studies.
     form = form_of_output(args.format, args.out, FORMATS, "--format", "text")
     if args.out is not None:
         check_outputs([args.out], args)
     compared = _compare_runs(_compared_runs(_report_sources(args), args), args)
+    # The comparison in the wanted form.
     text: str
     match form:
         case "json":

@@ -283,13 +283,16 @@ def _kept_feature_ids(args: argparse.Namespace) -> tuple[int, ...] | None:
     PlanError
         If the options contradict each other, or the ids are invalid.
     """
+    # Features that a model or a run selected.
     if args.selected is not None:
         if args.features is not None:
             raise PlanError("--features and --selected: expected one of them, got both.")
         return selected_features(args.selected, args.number, args.fold)
+    # Options that need a selected run.
     for option, value in (("--selected-run", args.number), ("--selected-fold", args.fold)):
         if value is not None:
             raise PlanError(f"{option}: only with --selected. Add --selected, or omit {option}.")
+    # Listed ids.
     if args.features is None:
         return None
     text = str(args.features)

@@ -67,6 +67,7 @@ EPILOG = _epilog()
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
+    # The model and its format.
     add_model(parser)
     parser.add_argument(
         "--to",
@@ -76,6 +77,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="format (see below)",
     )
     parser.add_argument("--out", metavar="FILE", type=Path, required=True, help="file to write; - prints it")
+    # How the export is verified.
     parser.add_argument("--data", type=Path, help="data file or folder of folds for the verification")
     add_sample_option(parser, "verify on the bundled sample")
     parser.add_argument(

@@ -115,18 +115,23 @@ def _given_tasks(args: argparse.Namespace, out: Path | None) -> list[_Task]:
 
     The results of several tasks go to folders in OUT that are called by the names.
     """
+    # Names of scores and models must differ.
     scores = by_name(args.scores or (), "--scores", "neural=scores")
     models = by_name(args.models or (), "--models", "former=results/models")
     if repeated := [name for name in models if name in scores]:
         raise PlanError(f"--models: expected each name once, got {repeated[0]!r} again.")
     _refuse_beside_scores(args)
+    # One plan for all; each task gets its own files and, if there are several, its own folder.
     base = plan_from(args)
-    stated = {"select_by", *(() if args.convention is None and args.plan is None else ("convention",))}
+    stated = {"select_by"}
+    if args.convention is not None or args.plan is not None:
+        stated.add("convention")
+    has_one_task = len(scores) + len(models) == 1
     return [
         _Task(
             plan=base,
             stated=stated,
-            out=out if out is None or len(scores) + len(models) == 1 else out / _safe_name(name),
+            out=out if out is None or has_one_task else out / _safe_name(name),
             figures=args.figures,
             given=(name, path, name in models),
         )

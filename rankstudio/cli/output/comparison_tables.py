@@ -250,12 +250,14 @@ def tests_table(compared: Sequence[RunComparison]) -> tuple[list[str], list[tupl
 
 def _csv_row(compared: RunComparison, run: dict[str, Any]) -> tuple[Any, ...]:
     """Return the row of a run in the CSV file of comparisons."""
+    # A run without a comparison or a stability has blanks.
     sizes = run["features"]
     test = run["comparison"] or {}
     stability = run["stability"] or {}
     nogueira = stability.get("nogueira", {})
     group = _group_as_dict(compared)
     folds = " ".join(map(str, group["folds"]))
+    # In the order of the file's header.
     return (
         *(compared.data, compared.measure, run["run"], run["method"], run["ranker"]),
         *(min(sizes, default=""), max(sizes, default=""), run["average"], compared.against),
@@ -394,10 +396,12 @@ def averages(group: ComparableGroup[int]) -> TextTable:
 
     The best average of each measure has a star if the runs are ranked.
     """
+    # Columns: the measures, and the published values of those that have some.
     runs = list(group.runs.values())
     names = list(dict.fromkeys(name for result in runs for name in result.plan.measures))
     printed = [printed_of(result) for result in runs]
     printed_names = [name for name in names if any(printed_of_run.get(name) for printed_of_run in printed)]
+    # The best value of each measure is marked, unless the runs must not be ranked.
     ranked = [] if group.unranked else runs
     leaders = {name: best_run(ranked, name) for name in names}
     best = {name: leader.average[name] for name, leader in leaders.items() if leader is not None}
@@ -405,6 +409,7 @@ def averages(group: ComparableGroup[int]) -> TextTable:
     for name in printed_names:
         header += [f"printed {name}", "difference"]
     header.append("source")
+    # Rows of the runs, and of the best single feature.
     rows = [
         row
         for result, printed_of_run in zip(runs, printed, strict=True)
@@ -430,6 +435,7 @@ def _printed_rows(
     best: Mapping[str, float],
 ) -> list[list[str]]:
     """Return one row for each source with published averages of a run; a single row if there is no source."""
+    # Cells of the run itself; the best values have a star.
     plan = result.plan
     average = result.average
     is_best = [name in best and average.get(name) == best[name] for name in names]
@@ -444,6 +450,7 @@ def _printed_rows(
         range_text(result.sizes),
         *ours,
     ]
+    # Each source of published values has a row.
     sources = {
         (published.label, published.source)
         for published_averages in printed.values()
@@ -454,6 +461,7 @@ def _printed_rows(
         return [[*head, *[""] * n_printed_columns]]
     rows: list[list[str]] = []
     for label, source in sorted(sources, key=lambda s: s[1]):
+        # Published values with their differences; blank where the source has no value.
         cells = []
         for name in printed_names:
             values = [

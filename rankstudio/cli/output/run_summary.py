@@ -104,9 +104,11 @@ def _fold_measures(fold: FoldResult) -> Mapping[str, float]:
 
 def _described_measures(result: RunResult) -> tuple[str, tuple[str, ...]]:
     """Return a description of the table's numbers, and the names of its measures."""
+    # Rules by which the measures are computed.
     rules = f"{rules_text(result.plan.convention, result.plan.evaluated)} convention"
     if any(measure(name).family.name == "ERR" for name in result.plan.evaluated):
         rules += f", ERR with the greatest grade {result.greatest_grade:g}"
+    # The first part that has measures: test, validation, or queries that were left out.
     evaluated = result.plan.evaluated
     if not result.folds:
         return "no completed fold", ()

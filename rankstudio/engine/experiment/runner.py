@@ -332,6 +332,7 @@ def _checked_work(
 
 def _checked_folds(plan: Plan, dataset: FoldedDataset) -> list[Fold]:
     """Return the folds to run; raise an error if the plan cannot choose a model on one of them."""
+    # Folds of the plan, or all.
     folds_by_number = {fold.number: fold for fold in dataset.folds}
     for number in plan.folds:
         if number not in folds_by_number:
@@ -344,6 +345,7 @@ def _checked_folds(plan: Plan, dataset: FoldedDataset) -> list[Fold]:
     folds = [folds_by_number[number] for number in plan.folds or folds_by_number]
     # Where there is only one model, nothing is chosen, so its criterion need not be defined.
     has_choice = len(plan.combinations) > 1 or n_steps(plan, dataset.feature_ids) > 1
+    # Each fold must have what the model is chosen by.
     for fold in folds:
         _check_sparse(plan, fold, dataset.name, by_criterion=plan.select_by == CRITERION and has_choice)
         if plan.leaves_out:

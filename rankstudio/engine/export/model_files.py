@@ -292,8 +292,10 @@ def _read_model(path: Path, dataset: FoldedDataset) -> Model:
 
 def _paths_by_fold(location: Path, numbers: list[int]) -> dict[int, Path]:
     """Return the path of each fold's model, without folds that have no model."""
+    # One model for all folds.
     if not location.is_dir():
         return dict.fromkeys(numbers, location)
+    # A folder needs a model for each fold, or a single model.
     by_fold = models_in(location)
     if not by_fold:
         files = files_of_models(location)
@@ -304,6 +306,7 @@ def _paths_by_fold(location: Path, numbers: list[int]) -> dict[int, Path]:
                 folder=shown_path(location), n=len(files)
             )
         )
+    # A folder with models of other folds only is an error.
     fold_paths = {n: by_fold[n] for n in numbers if n in by_fold}
     if not fold_paths:
         raise DatasetError(

@@ -144,6 +144,7 @@ def plugin_scores(beyond: Mapping[str, Any], column_of: Mapping[int, int], X: Fl
     DataError
         If the package is not installed, or its reader fails.
     """
+    # The format must be one of an installed plug-in.
     form_key = beyond["format"], beyond["package"]
     form = next((form for form in readable_formats() if (form.entry.key, form.package) == form_key), None)
     prefix = f"{shown_path(source)}: " if source else ""
@@ -151,6 +152,7 @@ def plugin_scores(beyond: Mapping[str, Any], column_of: Mapping[int, int], X: Fl
         origin = Origin(OriginKind.PACKAGE, beyond["package"], beyond["version"], present=False)
         text = tr("{file}the model {reason}")
         raise DataError(text.format(file=prefix, reason=origin.lacking))
+    # The reader scores the content with the columns it was stored for.
     columns = beyond["columns"]
     try:
         return form.score(

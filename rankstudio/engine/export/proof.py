@@ -121,6 +121,7 @@ def ranking_proof(
     for part in _in_shards(parts):
         if 8.0 * len(function.inputs) * part.n_documents > memory.budget():
             return unproved(tr("Memory has no room for the values of all its features."))
+        # Score with the model, and with the file in both precisions.
         expected = model_scores(model, _scaled(part) if function.scaled else part)
         inputs = _input_columns(function, part)
         try:
@@ -133,6 +134,7 @@ def ranking_proof(
             return unproved(str(error))
         except (OSError, subprocess.SubprocessError) as error:
             return unproved(f"the file could not be read back ({error}).")
+        # A query counts if its documents have the same order.
         n_identical = ranked_alike(expected, double_scores, part.query_ptr).sum()
         n_identical_single = ranked_alike(expected, single_scores, part.query_ptr).sum()
         counts += [part.n_queries, n_identical, n_identical_single]

@@ -64,7 +64,9 @@ def analysis_steps(
             answer = yield from answer
         yield (answer,)  # a tuple of one distinguishes the final answer from the results so far
 
+    # Code of other packages runs where it can be stopped.
     steps = _stoppable(results()) if entry.is_own else yielded(results, check=stop_if_asked)
+    # Check whatever the analysis yields.
     try:
         for item in steps:
             if isinstance(item, WorkProgress):
@@ -188,6 +190,7 @@ def _checked_result(entry: Analysis, answer: object) -> AnalysisResult:
 
 def _plain_table(entry: Analysis, table: AnalysisTable) -> AnalysisTable:
     """Return a table with plain cells, and texts of one line."""
+    # Every row has a cell for each title.
     header = tuple(one_line(str(title)) for title in table.header)
     rows = []
     for number, row in enumerate(table.rows, 1):
@@ -196,6 +199,7 @@ def _plain_table(entry: Analysis, table: AnalysisTable) -> AnalysisTable:
             problem = text.format(number=number, title=shown(table.title), cells=len(row), titles=len(header))
             raise AnalysisError(entry.label, problem)
         rows.append(tuple(_plain_cell(entry, cell) for cell in row))
+    # The text above the table may have several lines.
     above = None if table.above is None else "\n".join(map(one_line, str(table.above).split("\n")))
     return AnalysisTable(
         title=one_line(str(table.title)),

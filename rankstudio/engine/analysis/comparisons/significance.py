@@ -467,11 +467,13 @@ def pin_effects(runs: Sequence[RunResult], name: str, seed: int = 0) -> tuple[Pi
     is_measured = [result.has_per_query(name) for result in runs]
     pairs = []
     for run, plan in enumerate(plans):
+        # Runs that differ from this run in their pins only, and that can be compared with it.
         similar_runs = [
             other
             for other, other_plan in enumerate(plans)
             if only_pins_differ(plan, other_plan) and is_measured[run] and is_measured[other]
         ]
+        # Runs without pins are preferred, and then earlier runs.
         runs_without_pins = [other for other in similar_runs if not pins_of(plans[other])]
         partners = runs_without_pins or [other for other in similar_runs if other < run]
         if pins_of(plan) and partners:

@@ -165,12 +165,15 @@ def feature_quality(
     O(nm log m) for n features and at most :data:`MOST_DOCUMENTS` documents m: larger parts are sampled by
     every i-th query. Duplicates and the numbers of the summary use all documents.
     """
+    # Large data are sampled.
     X, y, ptr, grading = _sampled_queries(parts)
     histograms = _histograms(X, y)
+    # Measures of each feature alone.
     is_one_ranking = ptr.size - 1 == len(parts)  # a single query in each part
     names = (ONE_RANKING_MEASURES[0], ALONE[0]) if is_one_ranking else ALONE
     evaluator = Evaluator(y, ptr, convention, names, grading=grading)
     measures_alone, ascending = _measure_features_alone(evaluator, X)
+    # Oddities: features that reveal the labels, and features that equal another one.
     leaking = _features_that_leak(evaluator, y, measures_alone)
     twins = _duplicates(parts, X)
     all_findings = _findings_by_feature(summary.features, twins, leaking, measures_alone)
@@ -318,11 +321,13 @@ def _findings_by_feature(
     """Yield the findings of each feature, in the order of the features."""
     # Half of each range, because the difference of two finite numbers may be infinite.
     ranges = np.array([f.maximum / 2 - f.minimum / 2 for f in features])
+    # Constant features have no range to compare with.
     varying_ranges = ranges[[not f.constant for f in features]]
     usual = float(np.median(varying_ranges)) if varying_ranges.size else 0.0
     name, values = next(iter(measures.items()))
     for j, feature in enumerate(features):
         findings: list[Finding | None] = []
+        # A constant feature has no further findings.
         if feature.constant:
             text = tr("Constant within every query: it cannot change any ranking.")
             findings.append(Finding(Oddity.CONSTANT, tr("constant"), text))

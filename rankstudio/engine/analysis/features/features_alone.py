@@ -78,7 +78,7 @@ def measuring_alone(
     def evaluator(part: RankingDataset, measures: tuple[str, ...]) -> Evaluator:
         return Evaluator(part.y, part.query_ptr, convention, measures, grading=part.grading)
 
-    # Hidden features are not measured.
+    # Of wide data, only the features with the most values are measured.
     columns = shown_features(fold.train)
     if columns is not None:
         shown_parts = {name: part.with_features(columns) for name, part in fold.parts.items()}

@@ -91,7 +91,7 @@ def fsmrank_bounds(
     C = float((size[used] / s).sum())
     if not (p := int(count_pairs(train.y, train.query_ptr).sum())):
         raise PlanError(tr("The bounds of FSMRank need a query whose documents have different labels."))
-    # Terms of the second theorem.
+    # Terms of the bounds; the Lipschitz constant occurs in both.
     lipschitz = (4.0 + 2.0 * lambda1) * n
     complexity = 2.0 * C * np.sqrt(2.0 * n / p)
     complexity += (1.0 + lambda1 / 2.0) * C**2 * np.sqrt(2.0 * np.log(4.0 * n) / p)

@@ -160,6 +160,7 @@ def learning_figure(data: str, runs: Sequence[ReportedRun], name: str) -> Curves
 
     None if there are no runs that differ in this share only.
     """
+    # A curve for each group of runs that differ only in the share.
     series = []
     for group in learning_curves([run.plan for run in runs]):
         if len(group) > 1:
@@ -272,6 +273,7 @@ def differences_figure(
 
     The result is None if there are no differences.
     """
+    # Runs with a test; the difference may be undefined.
     rows = [
         (row.key, row.found)
         for row in tested
@@ -283,6 +285,7 @@ def differences_figure(
     caption = tr(
         "{data}: mean difference in {name} ({part}) to {run}, with its 95 % interval over the queries."
     ).format(data=data, name=name, part=part, run=run_label(*reference))
+    # Differences with their intervals.
     means = tuple(float(test.mean_difference) for _, test in rows)
     lows = tuple(float(test.low) for _, test in rows)
     highs = tuple(float(test.high) for _, test in rows)

@@ -206,6 +206,7 @@ class Remeasurement:
         convention = result.plan.convention
         for fold_result in result.folds:
             fold = parts[fold_result.fold]
+            # The baseline and the chosen model, on both parts.
             for part in filter(None, (fold.vali, fold.test)):
                 self._ranking(
                     baseline_step(fold_result.baseline, fold.train.feature_ids.tolist()),
@@ -218,6 +219,7 @@ class Remeasurement:
             yield
             if fold.vali is None or result.plan.inner:
                 continue
+            # The other models on the validation part, while the cache is not full.
             for path in fold_result.paths:
                 if self._nbytes > _MAX_RANKING_BYTES // 2:
                     return
@@ -397,11 +399,13 @@ class Remeasurement:
         new_plan = measurement.plan(plan)
         if new_plan is plan:
             return tuple(paths)
+        # Measures of inner folds cannot be computed again; they stay if the convention is the same.
         has_same_convention = measurement.convention == plan.convention
         if plan.inner or fold.vali is None:
             return tuple(
                 path if has_same_convention and path.validation else _without_measures(path) for path in paths
             )
+        # Measure the steps of each path on the validation part.
         measured = []
         for path, values in zip(paths, self._query_values(paths, fold.vali, measurement), strict=True):
             left_out_measures = left_out(path.validation) if has_same_convention else {}

@@ -88,6 +88,7 @@ class TableRun:
         PlanError
             If a measure is missing and the documents are not available.
         """
+        # Cross-fitted values that the study does not have.
         result = self.result
         if not result.part.is_estimate and result.unfitted is Unfitted.NOT_STORED:
             from rankstudio.engine.analysis.measurements.cross_fitting import (  # noqa: PLC0415 - brings numba
@@ -95,12 +96,14 @@ class TableRun:
             )
 
             result = with_cross_fitted(result, self.documents())
+        # Missing measures are computed from the data, if these are there.
         missing = [name for name in names if not result.has_per_query(name)]
         if not missing:
             return replace(self, result=result)
         data = self.documents()
         if data is not None:
             return replace(self, result=engine.with_measures(result, data, missing, sealed=self.sealed))
+        # Without the data, averages are enough.
         unknown = [name for name in missing if name not in result.average]
         if unknown:
             plan = result.plan
@@ -194,10 +197,13 @@ def row_runs(runs: Sequence[TableRun]) -> list[RowRuns]:
     several runs on one dataset are grouped by equal settings. Titles of rows with the same method state the
     settings in which they differ. Runs on one dataset that are not comparable are in different blocks.
     """
+    # Equal runs are shown once.
     firsts = first_equals([run.result for run in runs])
     distinct = _runs_with_groups([run for index, run in enumerate(runs) if firsts[index] == index])
+    # Titles that occur several times on one dataset, so that settings must tell the runs apart.
     counts = Counter((member.run.result.data_name, member.block, _title(member.run)) for member in distinct)
     repeated_titles = {(block, title) for (_, block, title), n in counts.items() if n > 1}
+    # Runs of the same title and settings on different datasets share a row.
     rows: dict[Hashable, dict[str, _GroupedRun]] = {}
     n_rows: defaultdict[tuple[str, Hashable], int] = defaultdict(int)
     for grouped_run in distinct:
@@ -480,12 +486,14 @@ def _corrected_p_values(
     """
     p_values: dict[tuple[int, _ColumnContent], float] = {}
     for column, (block, reference) in product(places, references.items()):
+        # Only columns of means are tested, not those of single folds.
         if column.fold is None and not cancelled():
             runs = {
                 index: row.runs[column.data].result
                 for index, row in enumerate(rows)
                 if row.block == block and column.data in row.runs
             }
+            # Each row is tested against the reference, and all of a column are corrected together.
             tested = _distinct_paired_rows(runs, reference, column.measure)
             p = [
                 nan if cancelled() else _p_value(runs[index], runs[reference], column.measure, query)
@@ -565,6 +573,7 @@ def _unranked_text(group: ComparableGroup[int]) -> str:
 
 def _notes(rows: Sequence[RowRuns], names: Sequence[str]) -> tuple[str, ...]:
     """Return notes on the conventions of the measures and on sealed test parts."""
+    # Datasets by the convention of their measures.
     runs = [(data, run) for row in rows for data, run in row.runs.items()]
     labels: dict[str, dict[str, None]] = {}
     for data, run in runs:
@@ -574,6 +583,7 @@ def _notes(rows: Sequence[RowRuns], names: Sequence[str]) -> tuple[str, ...]:
     else:
         conventions = "; ".join(f"{listed(data)} by {label}" for label, data in labels.items())
         notes = [f"Conventions of the measures: {conventions}."]
+    # Datasets whose test part is sealed.
     sealed = list(dict.fromkeys(data for data, run in runs if run.sealed))
     if sealed:
         notes.append(
@@ -589,6 +599,7 @@ def _mark_note(
     test: str,
 ) -> str:
     """Return the meaning of the marks; "" if nothing was tested."""
+    # Tests that were corrected together, by block.
     families = {block: _family_text(rows, block, reference, p) for block, reference in references.items()}
     families = {block: family for block, family in families.items() if family}
     if not families:
@@ -596,6 +607,7 @@ def _mark_note(
     marks = ", ".join(f"{mark} p < {below:g}" for below, mark in reversed(MARKS))
     assignments_text = f", {_ASSIGNMENTS:,} assignments" if test == "randomisation" else ""
     test_text = f"{TESTS[test]}, two-sided{assignments_text}"
+    # The note of a single block needs no numbers of groups.
     if len({row.block for row in rows}) == 1:
         title = rows[references[0]].title
         return f"{marks} for the difference from {title}: {test_text}, {families[0]}."

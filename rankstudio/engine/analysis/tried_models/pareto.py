@@ -220,6 +220,7 @@ def _paired_half_widths(
 
     None without documents, or if a study did not store one of the models.
     """
+    # Values of each run's models by fold, put at the position of the model on the front.
     numbers = {number for number, _ in front}
     if not all(can_measure(runs[number], data[number], name) for number in numbers):
         return None
@@ -230,11 +231,13 @@ def _paired_half_widths(
         positions = [position for position, (run, _) in enumerate(front) if run == number]
         for row, position in enumerate(positions):
             values_by_model[position] = [values_of_fold[row] for values_of_fold in fold_values]
+    # One table per fold, with a row per model and a column per query.
     n_folds = len(values_by_model[0])
     values = [
         np.array([values_by_model[position][fold] for position in range(len(front))])
         for fold in range(n_folds)
     ]
+    # Too few queries give no interval.
     n_queries = np.sum([np.count_nonzero(~np.isnan(table), axis=1) for table in values], axis=0)
     if n_queries[-1] < LEAST_PAIRS or not n_queries.all():
         return None

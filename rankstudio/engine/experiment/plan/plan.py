@@ -713,6 +713,7 @@ def estimator(plan: Plan, entry: Method, parameters: Mapping[str, Any], feature_
     """
     if reason := refusal(plan, entry, selects=entry.key == plan.method):
         raise PlanError(reason)
+    # Costs in milliseconds are replaced by the prices of the features.
     groups_by_name = feature_groups_of(plan)
     _check_bans(parameters, groups_by_name)
     parameters = {name: _feature_prices(plan) if v == MILLISECONDS else v for name, v in parameters.items()}
@@ -723,6 +724,7 @@ def estimator(plan: Plan, entry: Method, parameters: Mapping[str, Any], feature_
     # For a million features this takes long, so it is done only if a value needs the columns.
     if groups_by_name or any(parameters.get(name) for name in names_with_features):
         columns = dict(zip(feature_ids.tolist(), range(feature_ids.size), strict=True))
+    # Parameters of the method, and fields of the plan that the method takes.
     groups = tuple(
         tuple(_column(f"group {name!r}", i, columns) for i in ids) for name, ids in groups_by_name.items()
     )

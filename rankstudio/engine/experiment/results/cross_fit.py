@@ -95,10 +95,12 @@ def choose_on_subsets(plan: Plan, path: PathResult, queries: Sequence[Floats]) -
     n_subsets = len(query_subsets(sum(values.shape[1] for values in queries)))
     if not n_subsets:
         return None
+    # Without a selectable model no subset has a choice.
     rule = parse_rule(plan.rule)
     models = selectable_positions(path, rule.most)
     if not models.size:
         return SubsetChoices(np.full(n_subsets, -1, dtype=np.int64), np.full(n_subsets, -np.inf))
+    # Choose on blocks of subsets that have equally many queries.
     sign = 1.0 if measure(plan.chosen_by).higher_is_better else -1.0
     rows = _Rows([values if len(models) == len(values) else values[models] for values in queries], sign)
     positions = np.empty(n_subsets, dtype=np.int64)
@@ -154,7 +156,7 @@ def cross_fitted_values(
         path = next(path for path in paths if path.unit.position == chosen.unit.position)
         values = measure_models(path, [path.steps.position(chosen.step.number)])
         return {name: table[0] for name, table in values.items()}
-    # Models that were chosen without each part of the queries.
+    # Models with which the queries are measured, each chosen without the query.
     choices = [path.choices for path in paths if path.choices is not None]
     if len(choices) < len(paths):
         return {}
@@ -340,6 +342,7 @@ def _choose_models(rule: Rule, rows: _Rows, sizes: Ints, block: _SubsetBlock) ->
 
     Approximate values decide wherever their rounding leaves no doubt; the others are computed exactly.
     """
+    # Exact gains are computed only for models that may be the best.
     rough_gains, margin = rows.approximate_gains(block.subsets)
     is_near_best = rough_gains >= rough_gains.max(axis=1, keepdims=True) - margin
     is_near = np.isfinite(rough_gains) & is_near_best
@@ -350,6 +353,7 @@ def _choose_models(rule: Rule, rows: _Rows, sizes: Ints, block: _SubsetBlock) ->
     gain = gains[np.arange(len(gains)), best]
     if not rule.needs_queries:
         return best, gain
+    # Models that the rule accepts besides the best one.
     if rule.kind == ONE_SE:
         errors = np.array([_standard_error(rows, block, s, model) for s, model in enumerate(best)])
         min_gains = (np.where(np.isfinite(gain), gain, 0.0) - errors)[:, None]
@@ -362,6 +366,7 @@ def _choose_models(rule: Rule, rows: _Rows, sizes: Ints, block: _SubsetBlock) ->
         is_enough = (gains >= gain[:, None]) | is_equal
         # Without enough queries for a test, only the best model itself is good enough.
         is_enough[~is_tested] = np.arange(len(rows)) == best[~is_tested, None]
+    # The smallest of the accepted models.
     min_sizes = np.where(is_enough, sizes, _MAX_INTEGER).min(axis=1, keepdims=True)
     is_smallest = is_enough & (sizes == min_sizes)
     # Of equally small models the one with the largest exact gain is chosen.
@@ -407,10 +412,12 @@ def _rough_tests(rows: _Rows, block: _SubsetBlock, best: Ints) -> tuple[Bools, B
     """
     from scipy.special import stdtrit  # noqa: PLC0415 - scipy, where it is needed
 
+    # Queries in several parts are left to the exact test.
     shape = len(best), len(rows)
     if len(rows.queries) > 1:
         return np.zeros(shape, dtype=np.bool_), np.ones(shape, dtype=np.bool_)
     (values,) = rows.queries
+    # Models with the same best model are compared with it together, in blocks that fit into memory.
     is_equal = np.zeros(shape, dtype=np.bool_)
     is_unclear = np.zeros(shape, dtype=np.bool_)
     block_size = max(1, _MAX_VALUES // values.shape[1])
@@ -421,6 +428,7 @@ def _rough_tests(rows: _Rows, block: _SubsetBlock, best: Ints) -> tuple[Bools, B
             differences = values[first : first + block_size] - values[model]
             is_defined = ~np.isnan(differences)
             filled = np.where(is_defined, differences, 0.0)
+            # Sums of the differences by subset of queries, as matrix products.
             n = mask @ is_defined.T.astype(np.float64)
             totals = mask @ filled.T
             squares = mask @ np.square(filled).T
@@ -436,6 +444,7 @@ def _rough_tests(rows: _Rows, block: _SubsetBlock, best: Ints) -> tuple[Bools, B
                     & (n > 1)
                 )
             part = np.ix_(members, np.arange(first, first + len(differences)))
+            # All differences are 0: surely not worse.
             is_same = (squares == 0.0) & (n > 1)
             is_equal[part] = is_same | (is_clear & (ratio < 1.0))
             is_unclear[part] = ~(is_clear | is_same)

@@ -544,15 +544,18 @@ def undecided_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]
     if the measure is the same for all models, as MAP is if all documents are relevant, and NDCG@10 by LETOR's
     conventions if all queries have fewer than 10 documents.
     """
+    # Nothing can be decided where all features are constant.
     if _all_features_are_constant(folds):
         text = tr("No feature varies within a query, so no model can order documents. Check the query ids.")
         return (Note(text),)
+    # Values by which models are chosen, of all paths of a fold.
     fold_values = [
         np.concatenate([path.validation.get(plan.select_by, _NO_VALUES) for path in fold.paths])
         for fold in folds
     ]
     if not fold_values or not all(len(values) > 1 and np.ptp(values) == 0.0 for values in fold_values):
         return ()
+    # The measure may be 0 for a known reason.
     cause = zero_measure_note(plan.convention, plan.chosen_by)
     if cause and all(values[0] == 0.0 for values in fold_values):
         return (Note(cause),)
@@ -595,6 +598,7 @@ def edge_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
         tr("{label} = {value}, the largest value tried, is chosen in {n} of {total} folds."),
     )
     notes = []
+    # Only an ordered grid of several values has ends.
     for index, axis in enumerate(plan.axes):
         if not axis.is_grid or len(axis.values) < _MIN_GRID_VALUES:
             continue

@@ -102,6 +102,7 @@ def pack_path(path: PathResult, model: Step, ids: Sequence[int]) -> bytes:
 
 def _path_header(path: PathResult, steps: Sequence[Step], model: Step, ids: Sequence[int]) -> dict[str, Any]:
     """Return all of a path except its arrays."""
+    # Keys that would repeat the measures or be empty are left out.
     is_partial = bool(path.standard_errors) and list(path.standard_errors) != list(path.validation)
     return {
         "divisor": path.divisor,
@@ -182,6 +183,7 @@ def fold_values(result: FoldResult) -> dict[str, Any]:
     """Return a fold as plain values, without its paths."""
     baseline = result.baseline
     grade = result.greatest_grade
+    # Values that are empty or NaN are left out; fold_from_values has the same defaults.
     return {
         "chosen": {"position": result.chosen.unit.position, "number": result.chosen.step.number},
         "selected": list(result.selected),

@@ -247,9 +247,11 @@ class Study:
         StoreError
             If the data or the versions are not those of the run.
         """
+        # The data must be those that the run began with.
         difference = self.data(run).difference(dataset)
         if difference:
             raise ChangedDataError(difference)
+        # Python files of the run's methods and measures, by their checksums.
         recorded_files = _recorded_files(self._run(run.id))
         present_files = _own_files(run.plan)
         for name, files in recorded_files.items():
@@ -257,6 +259,7 @@ class Study:
                 text = tr("{file}: the file of the {name} changed since run {id} began. Start the run again.")
                 file = shown(str(run.plan.parameters[name]))
                 raise ChangedDataError(text.format(file=file, name=name, id=run.id))
+        # Versions of RankStudio and of the libraries.
         run_versions = json.loads(self._run(run.id)["versions"])
         installed_versions = versions(run.plan.sources)
         if run_versions != installed_versions:
@@ -536,11 +539,13 @@ class Study:
         units : Mapping, optional
             Result of :meth:`finished_units`, if available.
         """
+        # A fold is finished if it is stored and all its units are.
         units = self.finished_units(run) if units is None else units
         n_combinations = len(run.plan.combinations)
         unit_counts = Counter(fold for fold, _ in units)
         order = {number: index for index, number in enumerate(run.plan.folds)}
         names = run.plan.evaluated
+        # Earlier versions did not store the digest with the fold.
         digest = _digest_of_earlier_version(run.plan, self.data(run))
         finished_folds = []
         _, sound_folds = self._sound_parts(run)
@@ -550,6 +555,7 @@ class Study:
                     values = json.loads(row["payload"])
                     fold = fold_from_values(row["fold"], values, units, names, run.feature_ids)
                     finished_folds.append(fold if fold.data_digest else replace(fold, data_digest=digest))
+        # In the order of the plan.
         return tuple(sorted(finished_folds, key=lambda result: order.get(result.fold, result.fold)))
 
     def _sound_parts(self, run: RunKey) -> tuple[list[Row], list[Row]]:
@@ -685,6 +691,7 @@ class Study:
         """
         run = self._run(row.id)
         data = self._data(row)
+        # Check the recorded values before the plan, whose methods must be known when it is read.
         try:
             recorded_versions(json.loads(run["versions"]))
             moment(run["created"])
@@ -759,11 +766,13 @@ class Study:
 
         StoreError is raised if its plan or its data cannot be read.
         """
+        # Numbers of parts that the run should have, and that are undamaged.
         run, plan, data = self._read_run(row)
         units, folds = self._parts(row, plan, data)
         n_folds = len(plan.folds or data.folds)
         n_units = _n_combinations(plan) * n_folds
         n_sound = len(_sound_rows(units))
+        # A finished run that lacks parts is damaged, too.
         n_missing = n_units + n_folds - n_sound - len(_sound_rows(folds)) if run["finished"] else 0
         missing_text = f"{n_missing} of its parts" if n_missing else ""
         damage = ", ".join(_damaged_row_texts(units, folds)) or missing_text

@@ -115,6 +115,7 @@ def group_training(fold: Fold, executor: ShardExecutor = IN_PROCESS) -> Training
     DatasetError
         For features with magnitudes beyond the range of the arithmetic; the message names the feature.
     """
+    # Sparse data.
     train = fold.train
     vali = fold.vali
     check_labels(train.X.shape, train.y)
@@ -130,6 +131,7 @@ def group_training(fold: Fold, executor: ShardExecutor = IN_PROCESS) -> Training
         )
         rows.check(train.name_of)
         return training_data(rows)
+    # Dense data.
     check_rows(train.X, train.query_ptr, train.name_of)
     if vali is not None:
         check_rows(vali.X, vali.query_ptr, vali.name_of)
@@ -237,6 +239,7 @@ class FoldContext:
 
     def work(self, unit: Unit) -> Iterator[WorkProgress | tuple[Step, Measures]]:
         """Train step by step, measuring each step on the validation part; progress events in between."""
+        # Values of the validation queries in each step are kept for the rule.
         vali = self._parts.get("vali")
         left_out = self._left_out_measures(unit)
         queries = self._queries[unit.position] = []
@@ -245,6 +248,7 @@ class FoldContext:
             if isinstance(event, WorkProgress):
                 yield event
                 continue
+            # Measure the step on the validation part, if the model can score it.
             measures: Measures = {}
             if vali is not None and vali.covered(event):
                 scores = vali.scores(event, scores)
@@ -252,6 +256,7 @@ class FoldContext:
                 measures = {name: float(average(values)) for name, values in per_query.items()}
                 if self.plan.select_by in per_query:
                     queries.append(per_query[self.plan.select_by])
+            # Left-out predictions are made from the step, with progress.
             yield event, {**measures, **(yield from left_out(event))}
 
     def path(self, unit: Unit, follow: Callable[[Step | WorkProgress], None] = lambda _: None) -> PathResult:
@@ -457,6 +462,7 @@ class FoldContext:
 
         The steps of a final ranker have the values by which the selector compared features.
         """
+        # Without a final ranker the method's own models are the steps.
         entry = self.plan.ranker_entry
         ids = self.fold.train.feature_ids
         selector = estimator(self.plan, self.plan.entry, unit.parameters, ids)
@@ -465,6 +471,7 @@ class FoldContext:
             steps = selector.work(self.train.for_method(selector.accepts_sparse))
             yield from _until_constant(steps, self.plan, unit.parameters, self.train, ids)
             return
+        # The method selects sets of features, on each of which the ranker is trained.
         ranker = estimator(self.plan, entry, unit.combination.ranker, ids)
         yield from self._constant_objective(ranker)
         sets, comparison_rows, combinations = yield from self._select(selector, unit)
@@ -474,6 +481,7 @@ class FoldContext:
             ranker_steps = combined_steps(
                 ranker, self.train.for_method(accepts_sparse=False), sets, combinations
             )
+        # Scores of the candidates are those of the method, not of the ranker.
         for event in ranker_steps:
             if isinstance(event, Step):
                 yield replace(event, candidates=comparison_rows.row(event.number - 1))
@@ -482,9 +490,11 @@ class FoldContext:
 
     def _constant_objective(self, learner: LinearRanker) -> Iterator[Note]:
         """Yield a note if the measure by which a method learns is the same for all rankings."""
+        # Only some methods learn by a measure.
         name = getattr(learner, "measure", None)
         if name is None or "convention" not in learner.entry.takes or preferences_of(self.plan):
             return
+        # The answer is the same for all units, so it is found once for each measure.
         learned_measure = measure(name)
         if learned_measure not in self._is_constant_objective:
             train = self.fold.train
@@ -560,6 +570,7 @@ class NestedFold(FoldContext):
 
     def work(self, unit: Unit) -> Iterator[WorkProgress | tuple[Step, Measures]]:
         """Validate on the inner folds, with progress events, then train step by step."""
+        # Paths on all inner folds.
         paths: list[MeasuredPath] = []
         for index, fold in enumerate(self._inner_contexts):
             measured_steps: list[tuple[Step, Measures]] = []
@@ -577,11 +588,13 @@ class NestedFold(FoldContext):
             means = inner.means(step, self.plan.step_kind, last=last)
             return step, {**means, **only_left_out(measures)}
 
+        # Train on all training queries; the validation measures are means over the inner folds.
         pending: tuple[Step, Measures] | None = None  # until it is known whether it is the last step
         for event in super().work(unit):
             if isinstance(event, WorkProgress):
                 yield event
                 continue
+            # The last step is treated differently, so each step waits for the next one.
             if pending is not None:
                 yield validated_step(*pending)
             pending = event

@@ -262,11 +262,13 @@ class FigurePage:
 
         Columns of a single legend would be equally wide.
         """
+        # Width of the sample beside a name, and of a row.
         em = self.style.em
         style = self.style
         has_strip = any(isinstance(artist, tuple) and len(artist) > 2 for artist, _ in self.entries)
         sample_width = _STRIP_WIDTH if has_strip else SAMPLE
         room = style.width - 2 * _MARGIN * em
+        # Fill rows with entries; an entry that has no room begins another row.
         rows: list[list[tuple[Any, str]]] = []
         x = math.inf  # so that the first entry begins a row
         for artist, name in self.entries:
@@ -277,6 +279,7 @@ class FigurePage:
                 x = 0.0
             rows[-1].append((artist, label))
             x += entry_width + 1.4 * em
+        # The heading is a row of its own, without a sample.
         if style.heading:
             rows.insert(0, [(None, self.elided(style.heading, room))])
         return [

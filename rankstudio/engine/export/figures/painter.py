@@ -84,6 +84,7 @@ def painted(figure: Figure, style: FigureStyle, format_name: str, dpi: float = 3
     OutputError
         For a picture that is too large.
     """
+    # No dates in the file, so that equal figures give equal files.
     title = clean_text(figure.title)
     caption = clean_text(figure.caption)
     metadata: dict[str, dict[str, str | None]] = {
@@ -95,6 +96,7 @@ def painted(figure: Figure, style: FigureStyle, format_name: str, dpi: float = 3
     with painting():
         paper = paper_of(figure, style)
         width, height = (round(side * dpi) for side in paper.get_size_inches())
+        # Refuse images that are too large before memory runs out.
         try:
             if format_name == "png" and max(width, height) > _MOST_PIXELS:
                 raise MemoryError
@@ -183,10 +185,12 @@ def _curves_height(figure: CurvesFigure, style: FigureStyle, area_width: float) 
 
 def axis_ranges(figure: CurvesFigure) -> tuple[tuple[float, float], tuple[float, float]]:
     """Return the visible range of the x axis, and that of the y axis."""
+    # All values that the y axis must show.
     xs = _x_values(figure)
     ys = [v for series in figure.series for v in (*series.y, *series.low, *series.high)]
     ys += [mark.y for mark in figure.marks]
     ys += [level.value for level in figure.levels if not level.vertical]
+    # Areas and bars begin at 0.
     is_filled = any(series.kind in ("area", "bars") for series in figure.series) and not figure.y.logarithmic
     if is_filled:
         ys.append(0.0)
@@ -198,6 +202,7 @@ def axis_ranges(figure: CurvesFigure) -> tuple[tuple[float, float], tuple[float,
     for series in bars:  # the first and the last bar are visible in full
         for middle in (series.x[0], series.x[-1]):
             xs += [middle - half_bar, middle + half_bar]
+    # A range without negative values ends exactly at 0 below filled series.
     y_low, y_high = value_range(figure.y, ys, 0.05)
     is_grounded = is_filled and min((v for v in ys if isfinite(v)), default=0.0) >= 0
     return value_range(figure.x, xs, 0.02), (0.0 if is_grounded else y_low, y_high)
@@ -543,6 +548,7 @@ _COLOR_BAR_ROOM = 4.8  # width of the bar of colours with its title, without its
 
 def map_paper(figure: MapFigure, style: FigureStyle) -> Paper:
     """Return a page with a map."""
+    # Cells and what is in them.
     figure = _with_short_rows(figure, style)
     page = FigurePage(style)
     n_columns = len(figure.columns)
@@ -550,8 +556,10 @@ def map_paper(figure: MapFigure, style: FigureStyle) -> Paper:
     _paint_values(page, figure)
     _paint_marked(page, figure)
     _name_groups(page, figure)
+    # Width that the names of the rows can have beside the cells and the color bar.
     numbers_width = max((page.width(text) for _, text in _color_bar_ticks(figure)), default=0.0)
     spare = style.width - (_COLOR_BAR_ROOM + n_columns * _USUAL_CELL_WIDTH) * style.em - numbers_width
+    # Names are fitted to the final size of the cells.
     page.fitters.append(
         lambda _, height: name_rows(page, figure.rows, _labelled_rows(page, figure, height), spare)
     )
@@ -623,6 +631,7 @@ def _paint_values(page: FigurePage, figure: MapFigure) -> None:
     """Write the values into the cells, where there is room for all of them."""
     if not figure.written:
         return
+    # Text in each cell with a value, light on dark cells and dark on light ones.
     style = page.style
     low, high = color_range(figure)
     cells = [(r, c, v) for r, row in enumerate(figure.values) for c, v in enumerate(row) if isfinite(v)]
@@ -633,6 +642,7 @@ def _paint_values(page: FigurePage, figure: MapFigure) -> None:
         text = fixed(value, figure.decimals)
         look: Look = {"ha": "center", "va": "center_baseline", "color": color}
         written_texts.append(page.area.text(column, row, text, **look))
+    # The texts are shown only if the widest one fits, which depends on the final size.
     widest = max((page.width(fixed(value, figure.decimals)) for _, _, value in cells), default=0.0)
 
     def fit(width: float, height: float) -> None:
@@ -648,6 +658,7 @@ def _paint_marked(page: FigurePage, figure: MapFigure) -> None:
 
     The outlines are black in the middle of white, to be visible on any colour.
     """
+    # A black outline on a wider white one can be seen on every color.
     em = page.style.em
     outlines = []
     for row, column in figure.marked:
@@ -655,6 +666,7 @@ def _paint_marked(page: FigurePage, figure: MapFigure) -> None:
             outline = Rectangle((column - 0.5, row - 0.5), 1, 1, fill=False, edgecolor=color, clip_on=False)
             outlines.append((page.area.add_patch(outline), thickness))
 
+    # Thinner outlines in narrow cells.
     def fit(width: float, _: float) -> None:
         has_narrow_cells = width / max(1, len(figure.columns)) < 1.2 * em
         factor = 0.6 if has_narrow_cells else 1.0
@@ -669,6 +681,7 @@ def _paint_marked(page: FigurePage, figure: MapFigure) -> None:
 
 def _name_groups(page: FigurePage, figure: MapFigure) -> None:
     """Write the names of groups of columns above lines that span the columns of each group."""
+    # Lines and names are a little above the top of the area.
     em = page.style.em
     first = 0
     transform = page.area.get_xaxis_transform() + ScaledTranslation(
@@ -676,12 +689,14 @@ def _name_groups(page: FigurePage, figure: MapFigure) -> None:
     )
     line: Look = {"color": page.style.line, "linewidth": 0.09 * em, "clip_on": False}
     look: Look = {"color": page.style.text, "ha": "center", "va": "bottom"}
+    # A group of n columns spans from its first column to its last.
     written_texts = []
     for name, n in figure.groups:
         page.area.plot([first - 0.44, first + n - 0.56], [1, 1], transform=transform, **line)
         written_texts.append(page.area.text(first + (n - 1) / 2, 1.0, name, transform=transform, **look))
         first += n
 
+    # Names that are too long for the final width are shortened.
     def fit(width: float, _: float) -> None:
         for text, (name, n) in zip(written_texts, figure.groups, strict=True):
             text.set_text(page.elided(name, n * width / len(figure.columns) - 0.4 * em))
@@ -724,6 +739,7 @@ def _color_bar_ticks(figure: MapFigure) -> Ticks:
     """
     if figure.ends:
         return figure.ends
+    # Whole numbers, or decimals with as few digits as possible.
     low, high = color_range(figure)
     finite_values = [v for row in figure.values for v in row if isfinite(v)]
     if figure.color.whole:
@@ -732,6 +748,7 @@ def _color_bar_ticks(figure: MapFigure) -> Ticks:
     else:
         values = ticks.nice_ticks(low, high, 5, ticks.DECIMAL_STEPS)
         texts = ticks.tick_labels(values)
+    # Values beyond the ends of the bar have the color of the end.
     bar_ticks = list(zip(values, texts, strict=True))
     if bar_ticks and min(finite_values, default=low) < low:
         _, text = bar_ticks[0]

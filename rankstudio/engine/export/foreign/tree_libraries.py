@@ -97,6 +97,7 @@ def xgboost_dump(trees: list[Any]) -> ParsedModel:
     """Return the model in the JSON of ``Booster.get_dump``, which names the feature of each split."""
     numbers: dict[str, int] = {}  # of the features by name, in order of occurrence
 
+    # A node is a leaf, or a split with the ids of its two children; children are kept for the next look.
     def look(key: Any) -> Split | float:
         node = nodes[key]
         if "leaf" in node:
@@ -105,6 +106,7 @@ def xgboost_dump(trees: list[Any]) -> ParsedModel:
         high_child = _child_with_id(node, node["no"])
         for child in (low_child, high_child):
             nodes[id(child)] = child
+        # XGBoost goes low for values below the threshold, RankStudio for values up to it.
         number = numbers.setdefault(str(node["split"]), len(numbers))
         threshold = greatest_below(finite(_XGBOOST, node["split_condition"]))
         return number, threshold, id(low_child), id(high_child)
