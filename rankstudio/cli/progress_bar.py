@@ -199,10 +199,12 @@ class ProgressBar:
             return
         share = self._n_done / self._n_units
         filled = round(share * _BAR_WIDTH)
+        # Stored units took no time, so they do not count for the remaining time.
         n_computed = self._n_done - self._n_stored_units
         remaining = ""
         if n_computed > 0:
             remaining = f"  {self._remaining_text(time.monotonic() - self._began, n_computed)}"
+        # Combination, bar and texts on one line.
         values = zip(self._axes, unit.values, strict=True)
         combination = ", ".join(f"{axis.label} {axis.format(value)}" for axis, value in values)
         bar = "█" * filled + "░" * (_BAR_WIDTH - filled)

@@ -228,6 +228,7 @@ def _compared_runs(sources: Sequence[ReportSource], args: argparse.Namespace) ->
 
     By default, these are runs without sealed test parts.
     """
+    # Runs on the part that is asked for; by default the test part, unless it is sealed.
     runs: list[RunResult] = []
     sealed: dict[str, None] = {}
     for source in sources:
@@ -236,6 +237,7 @@ def _compared_runs(sources: Sequence[ReportSource], args: argparse.Namespace) ->
             if args.part is None and source.is_sealed(run) and has_test:
                 sealed[run.result.data_name] = None
             runs.append(_run_on_part(run, visible, args.part).result)
+    # Tell once for each dataset why the validation part is used.
     for name in sealed:
         tell(
             f"Note: The test part of {name} is sealed, so its runs are compared on the validation part. "

@@ -188,6 +188,7 @@ def _print_outcome(
     args: argparse.Namespace, written: list[str], note: str, proof: RankingProof | None, data_name: str
 ) -> None:
     """Print the written files, the changes for the format, and whether the exported model ranks alike."""
+    # Without a verification there are no numbers of queries.
     sentence = _proof_sentence(proof, data_name) if proof else ""
     if args.json:
         outcome = {"identical": proof.identical, "queries": proof.n_queries} if proof else {}
@@ -198,6 +199,7 @@ def _print_outcome(
             )
         )
         return
+    # Standard output may be the exported file, so notes go to standard error.
     if written:
         tell(f"Written: {', '.join(written)}", file=sys.stderr)
     if note:

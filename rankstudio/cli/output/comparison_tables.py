@@ -230,6 +230,7 @@ def _pins_table(compared: RunComparison, effects: Sequence[PinEffect]) -> TextTa
 
 def tests_table(compared: Sequence[RunComparison]) -> tuple[list[str], list[tuple[Any, ...]]]:
     """Return the header and the rows of the CSV file: one row for each run, with all digits."""
+    # The order of the columns is that of the values in _csv_row.
     header = ["data", "measure", "run", "method", "ranker", "features_min", "features_max", "average"]
     header += ["against", "difference", *_CSV_TEST_COLUMNS[1:-1], "queries"]
     header += ["jaccard", "kuncheva", "lustgarten", "nogueira", "nogueira_low", "nogueira_high"]
@@ -308,6 +309,7 @@ def _group_as_dict(compared: RunComparison) -> dict[str, Any]:
 
 def _runs_as_dicts(compared: RunComparison) -> Iterator[dict[str, Any]]:
     """Yield each run of a group as plain values."""
+    # Each run with its test against the reference, if it was compared.
     name = compared.measure
     part = compared.group.key.part
     for (number, result), tested in zip(compared.group.runs.items(), compared.tests, strict=True):

@@ -138,6 +138,7 @@ class ReportSource:
     @cached_property
     def groups(self) -> tuple[ReportedGroup, ...]:
         """Return the runs in groups of comparable ones, dataset by dataset."""
+        # Groups of a dataset are counted, so that their titles can tell them apart.
         by_number = {run.number: run for run in self.runs}
         groups = comparable_groups({run.number: run.result for run in self.runs})
         positions: dict[str, int] = {}

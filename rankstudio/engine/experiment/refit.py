@@ -218,6 +218,7 @@ def _path_progress(plan: Plan, step: Step, max_length: int) -> WorkProgress:
 
 def _model_origin(plan: Plan, choice: ProtocolChoice, data: RankingDataset) -> dict[str, Any]:
     """Return the origin of a final model for its file: its queries, the choice, and its quality."""
+    # A chosen length is a number of features or rounds; other steps have none.
     names = {StepKind.FEATURES: "n_features", StepKind.ROUNDS: "n_rounds"}
     length = {} if choice.length is None else {names[plan.step_kind]: choice.length}
     return {

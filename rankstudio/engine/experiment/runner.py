@@ -540,6 +540,7 @@ def _unit_key(unit: Unit) -> tuple[int, int]:
 
 def _run_unit(prepared: FoldContext, unit: Unit) -> Generator[Event, None, PathResult]:
     """Yield the events of a unit, and return its path."""
+    # Notes are collected, progress is passed on, and each step is reported.
     measured_steps: list[tuple[Step, Mapping[str, float]]] = []
     notes: list[Note] = []
     for event in prepared.work(unit):

@@ -212,6 +212,7 @@ def models_in(folder: Path) -> dict[int, Path]:
     DatasetError
         If a fold has two models.
     """
+    # Files whose name has the number of a fold; two for a fold are refused.
     models_by_fold: dict[int, Path] = {}
     for path in files_of_models(folder):
         number = fold_of_name(path)
@@ -223,6 +224,7 @@ def models_in(folder: Path) -> dict[int, Path]:
             )
         if number is not None:
             models_by_fold[number] = path
+    # A folder of results has its models in a folder of their own.
     subfolder = folder / FOLDER
     if not models_by_fold and subfolder.is_dir():
         return models_in(subfolder)

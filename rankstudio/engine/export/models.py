@@ -450,6 +450,7 @@ def checked_kernel(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
     ids : set of int
         Ids of the existing features.
     """
+    # A weight and a vector for each support document.
     kernel = _parsed_kernel(values.get("kernel"))
     columns = _checked_columns(values, ids)
     weights = _checked_numbers(values.get("weights"), "weights", None)
@@ -457,6 +458,7 @@ def checked_kernel(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
     if not isinstance(vectors, list) or len(vectors) != len(weights):
         raise ValueError(f"expected {len(weights)} vectors, one per weight")
     rows = [_checked_numbers(row, "a vector", len(columns)) for row in vectors]
+    # Only the fields that a kernel has, in canonical form.
     kernel_fields = {name: getattr(kernel, name) for name in _KERNEL_FIELDS}
     return {
         "kind": "kernel",

@@ -118,12 +118,14 @@ def load_comparison(path: str | Path) -> Comparison:
     PlanError
         If the text is not a comparison; the message names the file.
     """
+    # Check the fields, and that the methods with parameters exist.
     values = read_toml(Path(path))
     data = values.get("data", ())
     try:
         _check_kinds(values)
         for key in values.get("parameters", {}):
             method(key)
+        # The remaining fields are those of every plan.
         comparison = Comparison(
             title=values.get("title", Path(path).stem),
             data=(data,) if isinstance(data, str) else tuple(data),
@@ -235,6 +237,7 @@ def comparison_table(results: Sequence[RunResult]) -> tuple[list[str], list[tupl
     header += ["part", "folds"]
     rows: list[tuple[Any, ...]] = []
     for result in results:
+        # Cells of the run, repeated in each of its rows.
         plan = result.plan
         sizes = result.sizes
         published = printed_of(result)

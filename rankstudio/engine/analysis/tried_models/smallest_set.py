@@ -79,7 +79,7 @@ class SmallestSet:
     @property
     def sentence(self) -> str:
         """Advice on which of the sets to examine, with the reason."""
-        # The chosen set is what the rule chose; the smallest is the smallest set as good as the best.
+        # The smallest set is the smallest one that is not significantly worse than the best set.
         smallest = self.smallest
         best = self.best
         chosen = self.chosen

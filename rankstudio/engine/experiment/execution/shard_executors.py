@@ -195,12 +195,14 @@ class _Session:
 
         If the answer is lost, ask again.
         """
+        # While the answer is pending, a worker that will never answer is replaced.
         future = pending_answers[index]
         if not wait([future], timeout=_POLL_SECONDS).done:
             if self._workers.stranded(future):
                 future.cancel()
                 pending_answers[index] = self._ask(index, anew=True)
             return None
+        # After too many losses in a row the work itself is probably the cause.
         lost: tuple[type[BaseException], ...] = (*self._workers.lost, CancelledError)
         try:
             summands = future.result()

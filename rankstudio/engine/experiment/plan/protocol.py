@@ -91,6 +91,7 @@ class Protocol:
         PlanError
             If the folds were created by another protocol or seed, so the given folds are not available.
         """
+        # Data that were divided otherwise cannot be divided again.
         how = self.divided_by(seed)
         if dataset.divided_by == how:
             return dataset
@@ -102,6 +103,7 @@ class Protocol:
             raise PlanError(
                 text.format(name=dataset.name, divided_by=dataset.divided_by, how=how or tr("the files"))
             )
+        # Folds first, then the share of their training queries, then the inner folds.
         divided_dataset = self._divide_outer(dataset, seed)
         if not self.inner and self.train == 100:
             return divided_dataset

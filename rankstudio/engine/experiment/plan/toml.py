@@ -183,6 +183,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 def method_keys(values: Any) -> Iterator[str]:
     """Yield the keys of code in a plan or a comparison: methods at any depth, and measures of files."""
     if isinstance(values, Mapping):
+        # Measures of Python files stand in the table of packages.
         packages = values.get(PACKAGES)
         sources = packages.values() if isinstance(packages, Mapping) else ()
         yield from (
@@ -190,6 +191,7 @@ def method_keys(values: Any) -> Iterator[str]:
             for source in sources
             if isinstance(source, str) and _FILE_REQUIREMENT.fullmatch(source)
         )
+        # Methods stand in the plan, or in the runs of a comparison.
         for name, value in values.items():
             if name in ("method", "ranker"):
                 keys = value if isinstance(value, list) else [value]

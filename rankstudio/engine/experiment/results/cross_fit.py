@@ -194,10 +194,12 @@ def chosen_models(choices: Sequence[SubsetChoices], n_queries: int) -> list[Chos
     Ties go to the earlier path, as in `select_model`. Empty if no path has a model, or the choices are
     of another number of queries.
     """
+    # Choices that were made on other subsets cannot be used.
     groups = query_groups(n_queries)
     n_subsets = len(query_subsets(n_queries))
     if not n_subsets or any(path.positions.size != n_subsets for path in choices):
         return []
+    # The best model of all paths on each subset; of equal ones that of the first path.
     paths = np.full(n_subsets, -1, dtype=np.int64)
     positions = np.full(n_subsets, -1, dtype=np.int64)
     gains = np.full(n_subsets, -np.inf)
@@ -208,6 +210,7 @@ def chosen_models(choices: Sequence[SubsetChoices], n_queries: int) -> list[Chos
         gains[is_better] = path.gains[is_better]
     if (paths < 0).any():
         return []
+    # Each different model once, with the share of divisions in which it measures a query.
     models, model_of_subset = np.unique(np.stack([paths, positions], axis=1), axis=0, return_inverse=True)
     n_groups = min(n_queries, N_GROUPS)
     # Shape (R, Q): the subset that chooses the model for each query in each division, see `query_subsets`.

@@ -244,6 +244,7 @@ def memory_estimate(plan: Plan, folds: Sequence[Fold], workers: WorkersHere = AL
 
 def _fold_estimate(plan: Plan, fold: Fold, workers: WorkersHere) -> MemoryEstimate:
     """Return the memory estimate of a plan on a fold, with as many threads as fit into memory."""
+    # A part of a whole is read from the whole.
     part_of = fold.train if isinstance(fold.train, PartOfWhole) else None
     train = fold.train if part_of is None else part_of.whole
     on_disk = in_file(train.X)
@@ -256,6 +257,7 @@ def _fold_estimate(plan: Plan, fold: Fold, workers: WorkersHere) -> MemoryEstima
     limit = budget if memory.is_asked() else free
     largest = _largest_shard(train)
     count = workers.count if workers.share_shards else threads.available()
+    # Estimate with half as many threads until the memory suffices.
     while True:
         shape = DataShape(
             m=train.n_documents,

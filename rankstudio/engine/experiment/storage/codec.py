@@ -319,6 +319,7 @@ def _read_array(archive: Any, name: str) -> NDArray[Any]:
     A study has thousands of small arrays: their equal headers are parsed only once. numpy itself reads all
     other arrays, and those with an unexpected header, for which it raises the error.
     """
+    # Arrays that are unusual or large are read by NumPy.
     try:
         entry = archive.zip.getinfo(f"{name}.npy")
     except KeyError:
@@ -331,6 +332,7 @@ def _read_array(archive: Any, name: str) -> NDArray[Any]:
     values_offset = header_offset + int.from_bytes(content[len(_MAGIC) : header_offset], "little")
     if not content.startswith(_MAGIC) or values_offset > len(content):
         return cast("NDArray[Any]", archive[name])
+    # Shape and type must fit the length of the content.
     shape, is_fortran, dtype = _array_header(content[len(_MAGIC) : values_offset])
     count = math.prod(shape)
     is_invalid = dtype.hasobject or not dtype.itemsize or any(length < 0 for length in shape)

@@ -125,6 +125,7 @@ class StudyFile:
             If the copy cannot be written, or the target is not a study or is owned by another process;
             nothing is changed.
         """
+        # Write beside the target, and replace it only when everything is on the disk.
         path = Path(path).resolve()
         _refuse_long_name(path)
         partial = path.with_name(path.name + ".part")
@@ -145,6 +146,7 @@ class StudyFile:
             finally:
                 with suppress(OSError):
                     partial.unlink(missing_ok=True)
+            # From here on the other file is used.
             other = _open_owned(path)
             self.close()
             identity = _identity(path)

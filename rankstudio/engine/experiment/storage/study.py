@@ -216,12 +216,14 @@ class Study:
         """
         if not plan.convention:  # stored with the plan, because a reader of the study may not have the data
             plan = plan.changed(convention=dataset.convention)
+        # What distinguishes the run: its plan, its data, and the versions.
         plan = with_data_format(plan, dataset)
         data_fingerprint = fingerprint(dataset)
         location = str(dataset.path.absolute()) if dataset.path is not None else ""
         self._refuse_changes(plan, location, data_fingerprint.files)
         versions_text = as_json(versions(plan.sources))
         checksum = data_fingerprint.checksum
+        # An equal run is resumed; otherwise the data and a new run are written at once.
         with self._file.transaction() as db:
             run = None if anew else self._equal_run(plan, versions_text, checksum)
             if run is None:
@@ -477,6 +479,7 @@ class Study:
         units = {}
         sound_units, _ = self._sound_parts(run)
         for row in sorted(sound_units, key=lambda row: (row["fold"], row["position"])):
+            # The combination must be the one that the plan now has at this position.
             fold = row["fold"]
             position = row["position"]
             unit = Unit(fold, position, combinations[position])
@@ -485,6 +488,7 @@ class Study:
                 expected = shown(unit.values)
                 text = tr("{path}: fold {fold} was stored for {was}, expected {expected}.")
                 raise StoreError(text.format(path=self.path, fold=fold, was=was, expected=expected))
+            # A unit of the run, unless its content is damaged.
             with suppress(StoreError):  # its digest matches, but the content was damaged when it was stored
                 source = f"{self.path}, run {run.id}"
                 units[fold, position] = keep(unpack_path(row["payload"], unit, run.feature_ids, source))
@@ -598,6 +602,7 @@ class Study:
         StoreError
             If a part of the run is damaged.
         """
+        # A finished run must have all its folds.
         row = self._run(run.id)
         summary = self._summary(row)
         data = self._data(row)

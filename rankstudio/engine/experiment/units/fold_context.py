@@ -221,11 +221,13 @@ class FoldContext:
         chooser = () if plan.select_by == CRITERION else (plan.chosen_by,)
         # A measure of the ranking is needed: the squared difference of a feature and labels means nothing.
         name = next(name for name in (*chooser, *plan.measures, "MAP") if measure(name).by_rank)
+        # The best feature in its better direction, among those that are not constant.
         values, directions = yield from measuring_features(self.train, name, plan.convention)
         gains = np.nan_to_num(values if measure(name).higher_is_better else -values, nan=-np.inf)
         varies = yield from informative_columns(self.train)
         self._constant_columns = np.flatnonzero(~varies)
         column = int(best_first(np.where(varies, gains, -np.inf), 1)[0])
+        # Its ranking as a model with one weight.
         coef = np.zeros(values.size)
         coef[column] = directions[column]
         step = Step(number=1, selected=(column,), coef=coef, criterion=float("nan"), candidates=np.empty(0))
@@ -274,6 +276,7 @@ class FoldContext:
         self, unit: Unit, follow: Callable[[Step | WorkProgress], None] = lambda _: None
     ) -> MeasuredPath:
         """Return the result of :meth:`path` before the tests of models against the best one."""
+        # Learn all steps, with the left-out measures of each.
         steps: list[Step] = []
         rows: list[Measures] = []
         left_out = self._left_out_measures(unit)
@@ -283,6 +286,7 @@ class FoldContext:
                 if isinstance(event, Step):
                     steps.append(event)
                     rows.append(followed(left_out(event), follow))
+        # Measure all steps at once, which is faster than one by one.
         vali = self._parts.get("vali")
         measured_steps = MeasuredSteps({}, None)
         if vali and all(map(vali.covered, steps)):

@@ -764,6 +764,7 @@ def _paint_color_bar(page: FigurePage, figure: MapFigure, cells: PolyCollection)
 
     The first rank is at the top of the bar.
     """
+    # The colors of the cells, without a frame.
     em = page.style.em
     style = page.style
     bar = page.area.inset_axes((0, 0, 1, 1))
@@ -772,6 +773,7 @@ def _paint_color_bar(page: FigurePage, figure: MapFigure, cells: PolyCollection)
     assert colors.solids is not None  # only a map of lines has none
     # Vector graphics instead of an image, with edges that hide the seams between the colours.
     colors.solids.set(rasterized=False, edgecolor="face", linewidth=0.05 * em)
+    # Numbers beside the bar.
     bar_ticks = _color_bar_ticks(figure)
     bar.set_yticks([value for value, _ in bar_ticks], [text for _, text in bar_ticks])
     bar.tick_params(length=0, pad=0.4 * em, labelcolor=style.muted)
@@ -789,6 +791,7 @@ def _paint_color_bar(page: FigurePage, figure: MapFigure, cells: PolyCollection)
             area.x1 + em / page_width, area.y1 - length / page_height, em / page_width, length / page_height
         )
 
+    # Length and title of the bar depend on the final height.
     def fit(_: float, height: float) -> None:
         length = min(max(height, _MIN_COLOR_BAR * em), _MAX_COLOR_BAR * em)
         bar.set_axes_locator(lambda *_: bounds(length))

@@ -27,10 +27,12 @@ def latex_table(table: ResultTable, style: TableStyle) -> str:
 
     Columns are centred. Marks next to the numbers take no space, so that digits stay aligned.
     """
+    # Lines with the titles of the columns, below those of their groups.
     head = [
         *_group_lines(table),
         latex_line(latex_escaped(title) for title in (table.corner, *(c.title for c in table.columns))),
     ]
+    # Rows of each block below its caption.
     body: list[str] = []
     for number, (caption, rows) in enumerate(table.styled_blocks(style)):
         if caption:
@@ -43,6 +45,7 @@ def latex_table(table: ResultTable, style: TableStyle) -> str:
             latex_line([latex_escaped(row.title), *(_latex_cell(*cell, style) for cell in cells)])
             for row, cells in rows
         ]
+    # Notes as wide as the page, not only as the table.
     text = " ".join(map(latex_escaped, table.notes_of(style)))
     below = ["", r"\smallskip", rf"\begin{{minipage}}{{\linewidth}}\footnotesize {text}\end{{minipage}}"]
     columns = f"l{'c' * len(table.columns)}"
