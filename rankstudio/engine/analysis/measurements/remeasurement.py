@@ -294,7 +294,7 @@ class Remeasurement:
         # Values of the chosen model on the test part, and of the best single feature.
         test = self._mean_measures(chosen.step, test_part, new_plan)
         baseline = self.baseline(result.baseline, fold, plan, measurement)
-        # Cross-fitted values are found anew for another choice, without a test part, and if the fold has them.
+        # Cross-fitted values are found anew for another choice, or if the fold has or needs them.
         cross_fitted: Mapping[str, Floats] = {}
         if measurement.chooses and new_plan is not plan:
             cross_fitted = self._cross_fitted_by(new_plan, chosen, paths, fold, new_plan)

@@ -233,9 +233,7 @@ def _step_of_model(model: Model, dataset: FoldedDataset) -> Step:
     # A model with weights only is a plain step.
     selected = tuple(column_of[feature.id] for feature in present_features)
     if not model.beyond:
-        return Step(
-            number=1, selected=selected, coef=coef, criterion=float("nan"), candidates=np.empty(0)
-        )
+        return Step(number=1, selected=selected, coef=coef, criterion=float("nan"), candidates=np.empty(0))
     return StoredStep(
         number=1,
         selected=selected,
