@@ -90,7 +90,9 @@ def _run_or_evaluate(args: argparse.Namespace, at_hand: Workers) -> int:
     if path is not None and not evaluates_given and is_comparison(path):
         refuse_beside_comparison(args)
         comparison = load_comparison(path)
-        data = [SAMPLE] if args.sample else [str(Path(name).absolute()) for name in args.data or ()]
+        data = [str(Path(name).absolute()) for name in args.data or ()]
+        if args.sample:
+            data = [SAMPLE]
         data = data or _paths_beside(comparison.data, path)
         if not data:
             raise PlanError(f'{path}: no data to compare on. Add --data, or a line such as data = "folder".')

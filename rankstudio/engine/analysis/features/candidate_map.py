@@ -429,4 +429,5 @@ def _chosen_columns(
     """
     if path.step_kind is StepKind.FEATURES:
         return [taken_at(path, index) for index in places]
-    return [[int(np.argmax(row))] if row.max() > 0 else [] for row in score.gains(scores)]
+    gains = score.gains(scores)
+    return [[int(np.argmax(row))] if row.max() > 0 else [] for row in gains]

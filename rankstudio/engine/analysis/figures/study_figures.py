@@ -385,7 +385,8 @@ def _is_requested(figure: StudyFigure, name: str) -> bool:
 
 def file_stem(name: str) -> str:
     """Return a name in plain letters, as for a file."""
-    return "-".join("".join(c if c.isalnum() else " " for c in name).split()).lower() or "data"
+    words = "".join(c if c.isalnum() else " " for c in name).split()
+    return "-".join(words).lower() or "data"
 
 
 def _group_figures(group: ReportedGroup, suffix: str) -> Iterator[StudyFigure]:

@@ -630,9 +630,12 @@ def _family_text(
         return ""
     against = {data: run.result for data, run in rows[reference].runs.items()}
     queries = {column.data: against[column.data].per_query(column.measure).size for column in counts}
-    n = " and ".join(
-        count_text(size) + (f" ({data})" if len(queries) > 1 else "") for data, size in queries.items()
-    )
+    has_several_datasets = len(queries) > 1
+    query_texts = [
+        f"{count_text(size)} ({data})" if has_several_datasets else count_text(size)
+        for data, size in queries.items()
+    ]
+    n = " and ".join(query_texts)
     sizes = sorted(set(counts.values()))
     hypotheses = f"{_range_text(sizes)} hypothes{'is' if sizes == [1] else 'es'}"
     return f"over {n} queries, with Holm correction for the {hypotheses} of a column"

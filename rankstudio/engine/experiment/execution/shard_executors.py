@@ -185,7 +185,7 @@ class _Session:
                 total.add(summands)
                 yield WorkProgress(activity, (index + 1) / self._count)
         finally:
-            # After an error or a stop, answers that nobody needs are cancelled.
+            # After an error or a stop, the answers are not needed.
             for future in pending_answers.values():
                 future.cancel()
         return total.result()

@@ -725,9 +725,10 @@ def estimator(plan: Plan, entry: Method, parameters: Mapping[str, Any], feature_
     if groups_by_name or any(parameters.get(name) for name in names_with_features):
         columns = dict(zip(feature_ids.tolist(), range(feature_ids.size), strict=True))
     # Parameters of the method, and fields of the plan that the method takes.
-    groups = tuple(
-        tuple(_column(f"group {name!r}", i, columns) for i in ids) for name, ids in groups_by_name.items()
-    )
+    groups = []
+    for name, ids in groups_by_name.items():
+        label = f"group {name!r}"
+        groups.append(tuple(_column(label, i, columns) for i in ids))
     arguments: dict[str, Any] = {
         p.name: _with_columns(p, parameters[p.name], columns)
         for p in entry.parameters
@@ -735,7 +736,7 @@ def estimator(plan: Plan, entry: Method, parameters: Mapping[str, Any], feature_
     }
     arguments |= {name: plan.named(name) for name in entry.takes}
     if "groups" in arguments:
-        arguments["groups"] = groups
+        arguments["groups"] = tuple(groups)
     learner: LinearRanker = entry.load()(**arguments)
     return learner
 

@@ -102,7 +102,8 @@ def choose_on_subsets(plan: Plan, path: PathResult, queries: Sequence[Floats]) -
         return SubsetChoices(np.full(n_subsets, -1, dtype=np.int64), np.full(n_subsets, -np.inf))
     # Choose on blocks of subsets that have equally many queries.
     sign = 1.0 if measure(plan.chosen_by).higher_is_better else -1.0
-    rows = _Rows([values if len(models) == len(values) else values[models] for values in queries], sign)
+    selectable_values = [values if len(models) == len(values) else values[models] for values in queries]
+    rows = _Rows(selectable_values, sign)
     positions = np.empty(n_subsets, dtype=np.int64)
     gains = np.empty(n_subsets)
     with STEADY:  # small products, for which several threads take longer

@@ -338,7 +338,8 @@ class _SeriesPainter:
 
 def _with_gaps(values: Sequence[float], axis: FigureAxis) -> list[float]:
     """Return values with NaN, a gap, in place of each value that an axis cannot show."""
-    return [v if isfinite(v) and (v > 0 or not axis.logarithmic) else float("nan") for v in values]
+    least = 0.0 if axis.logarithmic else -math.inf
+    return [v if isfinite(v) and v > least else nan for v in values]
 
 
 def _paint_levels(page: FigurePage, figure: CurvesFigure) -> list[Artist]:

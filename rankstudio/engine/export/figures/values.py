@@ -284,7 +284,8 @@ class RowsFigure:
         # Further columns for strong rows and histograms.
         if self.strong:
             header.append(self.strong_label or "marked")
-            columns.append(tuple("yes" if row in self.strong else "no" for row in range(len(self.rows))))
+            strong_rows = [row in self.strong for row in range(len(self.rows))]
+            columns.append(tuple("yes" if is_strong else "no" for is_strong in strong_rows))
         if self.histograms is not None:
             header += self.histograms.columns
             columns += list(zip(*self.histograms.shares, strict=True))
