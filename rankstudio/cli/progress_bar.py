@@ -174,7 +174,7 @@ class ProgressBar:
             case UnitFinished():
                 self._n_finished_units += 1
                 self._n_done = self._n_finished_units
-                # A unit that comes fast and without steps was stored, so it tells no computing time.
+                # A unit that comes fast and without steps was stored.
                 has_no_work = event.seconds is None and not self._is_computing
                 is_fast = self._last_event_time - previous_event_time < _MAX_STORED_SECONDS
                 self._n_stored_units += has_no_work and is_fast

@@ -179,18 +179,21 @@ class _Running:
         """Run plans that share their data, without impossible runs; return whether the user stopped it."""
         from rankstudio.engine.experiment.runner import open_data, usual_choices
 
+        # Data that cannot be opened leave out all of their plans.
         try:
             dataset = open_data(plans[0])
             check_measured(plans[0], dataset)
         except DataError as error:
             self._leave_out(error, len(plans))
             return False
+        # Plans share the cached training parts.
         grouped: dict[int, Any] = {}
         for plan in plans:
             if self.stop.asked:
                 return True
             tell(f"{self.whole}: {plan.title} on {dataset.name}", file=sys.stderr, flush=True)
             completed_plan = usual_choices(plan, dataset, self.comparison.protocol)
+            # A plan that does not fit the data is left out alone.
             try:
                 with logged(self.store, dataset.name) as log:
                     going = Going(
@@ -206,6 +209,7 @@ class _Running:
             except (PlanError, ParameterError, MissingExtraError, DatasetError) as error:
                 self._leave_out(error, 1)
                 continue
+            # Only a complete run has a place in the tables.
             result = going.result()
             if log is not None:
                 log.finish(result, stopped=stopped)

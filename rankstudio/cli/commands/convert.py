@@ -76,7 +76,7 @@ format cannot store, such as comments. Existing files are overwritten only with 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    # Standard input is one file, so a format with a separate file of query sizes cannot be read from it.
+    # Standard input has no second file for query sizes.
     piped = [entry.key for entry in written_formats() if not entry.sizes]
     # Input and output, with their formats.
     add_data(parser, "data file or folder of folds; - is standard input")

@@ -157,6 +157,7 @@ def _feature_set_of_data(args: argparse.Namespace, model: Model) -> FeatureSet |
 
 def _write_feature_set(args: argparse.Namespace, model: Model) -> int:
     """Write the part of a feature set that a model needs."""
+    # The feature set of the option, or the one beside the data.
     feature_set = (
         read_feature_set(args.feature_set) if args.feature_set else _feature_set_of_data(args, model)
     )
@@ -165,8 +166,10 @@ def _write_feature_set(args: argparse.Namespace, model: Model) -> int:
             "--feature-set: found no feature set beside the data. Give the file of the feature set with "
             "which the data were logged."
         )
+    # The part with the features of the model.
     used = feature_set.of([(feature.id, feature.name) for feature in model.features])
     text = feature_set.reduced(used.values()).text()
+    # Print it, or write it with a summary.
     refuse_output_with_json(args)
     if is_standard(args.out):
         write_output(args.out, text.encode())

@@ -123,7 +123,7 @@ def _given_tasks(args: argparse.Namespace, out: Path | None) -> list[_Task]:
     if repeated := [name for name in models if name in scores]:
         raise PlanError(f"--models: expected each name once, got {repeated[0]!r} again.")
     _refuse_beside_scores(args)
-    # One plan for all; each task gets its own files and, if there are several, its own folder.
+    # One plan for all tasks; several tasks write to a folder each.
     base = plan_from(args)
     stated = {"select_by"}
     if args.convention is not None or args.plan is not None:

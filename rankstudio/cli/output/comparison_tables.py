@@ -89,12 +89,14 @@ def tests(compared: RunComparison) -> TextTable:
 
     Beside averages on the test part, the table has averages that are cross-fitted on the validation part.
     """
+    # Columns that only test values, or only ranked groups, have.
     group = compared.group
     is_test = group.key.part is Part.TEST
     is_ranked = compared.reference is not None
     columns = [compared.measure]
     columns += ["cross-fitted"] if is_test else []
     columns += _TEST_COLUMNS if is_ranked else []
+    # Cells in the same order as the columns.
     rows = []
     for position, (number, result) in enumerate(group.runs.items()):
         cells = [_mean_cell(result, compared.measure, group.key.part)]

@@ -390,7 +390,7 @@ def read_study(
         recorded = study.data(key)
         plan = result.plan.changed(data=recorded.opened_by(result.plan))
         result = replace(result, plan=plan)
-        # Compute cross-fitted values that the study does not have; the documents are opened only if needed.
+        # Compute cross-fitted values that the study does not have.
         if result.complete:
             data = None if fits_all else opener(plan, recorded)
             is_needed = fits_all or is_sealed(study.seal_marks, recorded) or not result.part.is_estimate

@@ -225,7 +225,7 @@ def run(
     is_given = plan.entry.given and open_folds
     prepare = given_folds(plan, dataset) if is_given else partial(make_fold_context, plan)
     digest = data_digest(dataset) if open_folds else ""
-    # Workers compute either whole units or, for a method that processes shards, the shards of one unit.
+    # Workers compute whole units, or share the shards of one unit.
     is_sharded = _learns_by_shards(plan, folds)
     workers = shard_executor(executor if is_sharded else None, need)
     with ExitStack() as stack:

@@ -211,7 +211,7 @@ def refuse_invalid_model_format(entry: object) -> None:
     if not isinstance(entry.suffix, str) or not _SUFFIX.fullmatch(entry.suffix):
         text = tr('{key}: suffix: expected an ending such as ".ini", got {value}.')
         raise PlanError(text.format(key=entry.key, value=shown(entry.suffix)))
-    # Functions are named by text, so that they are imported only when used; the reader is optional.
+    # Functions are named by text; the reader is optional.
     for function in (entry.writer, entry.reader) if entry.reader else (entry.writer,):
         if not isinstance(function, str) or not _MODULE_AND_NAME.fullmatch(function):
             text = tr('{key}: expected functions as "module:function", got {value}.')

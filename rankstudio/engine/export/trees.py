@@ -389,7 +389,7 @@ def _failure_in_trial(text: str, n_columns: int, kind: int, library: str) -> str
 
     The result is "" if this did not fail.
     """
-    # The process may use only so much memory and time, which depends on the length of the text.
+    # The process has limits of memory and time.
     content = text.encode()
     max_bytes = _MAX_BYTES + _BYTES_PER_CHARACTER * len(content)
     arguments = map(str, (_MAX_PROCESSOR_SECONDS, max_bytes, library, n_columns, kind))

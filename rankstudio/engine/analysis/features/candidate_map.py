@@ -156,7 +156,7 @@ class CandidateMap:
             The rows are the features selected at these steps, in order of the path, then the features with
             the largest shares. Features that are candidates at none of the steps are left out.
         """
-        # Steps that grow are shown as a window up to the wanted step; others at geometric distances.
+        # A growing path shows successive steps up to the wanted one.
         n = len(self.places)
         count = max(1, min(n, most_steps))
         nearest = 0 if step is None else int(np.abs(np.array(self.places) - step).argmin())

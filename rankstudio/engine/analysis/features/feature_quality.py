@@ -211,7 +211,7 @@ def _sampled_queries(parts: tuple[RankingDataset, ...]) -> tuple[Floats, Floats,
     # Rows of the queries to keep, by part.
     masks = [np.arange(part.n_queries) % stride == 0 for part in parts]
     rows = [np.flatnonzero(mask[part.query_index]) for part, mask in zip(parts, masks, strict=True)]
-    # Copy the rows in blocks, and release what was read, so that large data need little memory.
+    # Copy the rows in blocks, so that large data need little memory.
     X = np.empty((sum(chosen.size for chosen in rows), parts[0].n_features))
     n_filled = 0
     for part, part_rows in zip(parts, rows, strict=True):

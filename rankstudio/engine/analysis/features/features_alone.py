@@ -95,7 +95,7 @@ def measuring_alone(
     down, up = yield from measuring_columns(
         evaluator(fold.train, measure_names), fold.train.X, BOTH_WAYS, (0.0, n_done / total)
     )
-    # The training part decides the direction of each feature; other parts are ranked in that direction.
+    # The training part decides the direction in which each feature ranks.
     ascending = up[_DIRECTION_MEASURE] > down[_DIRECTION_MEASURE]
     parts = {"train": np.where(ascending, up[measure], down[measure])}
     signs = (np.where(ascending, -1.0, 1.0),)

@@ -230,8 +230,10 @@ def stability_figure(run: RunResult, stability: SelectionStability) -> MapFigure
     n = len(stability.folds)
     if n < 2:
         return None
+    # Similarity of each pair of folds.
     sets = [{f.feature for f in stability.features if fold in f.ranks} for fold in stability.folds]
     pairs = tuple(tuple(_jaccard(a, b) for b in sets) for a in sets)
+    # The caption has the indices over all folds.
     index = stability.indices.nogueira
     folds = tuple(str(fold) for fold in stability.folds)
     caption = tr(

@@ -202,22 +202,25 @@ def pareto_figure(
     name : str
         Name of the measure.
     """
+    # The front as steps, in a color of its own.
     front = [pareto_front.models[i] for i in pareto_front.optimal]
     series = [
         Series(
-            tr("models on the Pareto front"),
-            tuple(model.x for model in front),
-            tuple(model.mean for model in front),
+            label=tr("models on the Pareto front"),
+            x=tuple(model.x for model in front),
+            y=tuple(model.mean for model in front),
             kind="steps",
             number=6,
         )
     ]
+    # All tried models as points, by run.
     for index, (number, called, _) in enumerate(runs):
         models = [model for model in pareto_front.models if model.run == index]
         if models:
             x = tuple(m.x for m in models)
             y = tuple(m.mean for m in models)
             series.append(Series(run_label(number, called), x, y, kind="points", number=number - 1))
+    # Texts by what the x axis shows.
     by_size = pareto_front.by == "size"
     title = tr("{data}: size against validation {name}")
     if not by_size:

@@ -99,6 +99,7 @@ def with_cross_fitted(run: RunResult, dataset: FoldedDataset | None) -> RunResul
     """
     if dataset is None or run.has_cross_fitted or not all(fold.validation for fold in run.folds):
         return run
+    # Data that do not fit the run leave it as it is.
     with suppress(RankStudioError):
         fitted = cross_fitted(run, dataset)
         n_queries = {fold.number: fold.vali.n_queries for fold in dataset.folds if fold.vali is not None}

@@ -169,7 +169,7 @@ class Remeasurement:
         parts = {fold.number: fold for fold in dataset.folds}
         folds = []
         for fold_result in result.folds:
-            # Values of the test part, or of the validation part if the test part is sealed or missing.
+            # Values of the test part, or else of the validation part.
             fold = parts[fold_result.fold]
             step = fold_result.chosen.step
             test = None if sealed else fold.test
@@ -399,7 +399,7 @@ class Remeasurement:
         new_plan = measurement.plan(plan)
         if new_plan is plan:
             return tuple(paths)
-        # Measures of inner folds cannot be computed again; they stay if the convention is the same.
+        # Measures of inner folds are not computed again.
         has_same_convention = measurement.convention == plan.convention
         if plan.inner or fold.vali is None:
             return tuple(
@@ -476,7 +476,7 @@ class Remeasurement:
                 ]
                 yield spread(np.array(by_step).reshape(-1, part.n_queries), is_whole)
             return
-        # Otherwise rankings of several paths are measured together, each distinct ranking once.
+        # Otherwise paths are measured together, each distinct ranking once.
         for block in together(self._ranked_path(path, part, measurement.convention) for path in paths):
             values = block[0].distinct.per_query([ranked.places for ranked in block], evaluator)[name]
             ends = np.cumsum([len(ranked.places) for ranked in block])[:-1]

@@ -200,7 +200,7 @@ def row_runs(runs: Sequence[TableRun]) -> list[RowRuns]:
     # Equal runs are shown once.
     firsts = first_equals([run.result for run in runs])
     distinct = _runs_with_groups([run for index, run in enumerate(runs) if firsts[index] == index])
-    # Titles that occur several times on one dataset, so that settings must tell the runs apart.
+    # Settings tell runs apart whose title occurs several times.
     counts = Counter((member.run.result.data_name, member.block, _title(member.run)) for member in distinct)
     repeated_titles = {(block, title) for (_, block, title), n in counts.items() if n > 1}
     # Runs of the same title and settings on different datasets share a row.
@@ -493,7 +493,7 @@ def _corrected_p_values(
                 for index, row in enumerate(rows)
                 if row.block == block and column.data in row.runs
             }
-            # Each row is tested against the reference, and all of a column are corrected together.
+            # The tests of a column are corrected together.
             tested = _distinct_paired_rows(runs, reference, column.measure)
             p = [
                 nan if cancelled() else _p_value(runs[index], runs[reference], column.measure, query)

@@ -79,7 +79,7 @@ class SmallestSet:
     @property
     def sentence(self) -> str:
         """Advice on which of the sets to examine, with the reason."""
-        # The smallest set is the smallest one that is not significantly worse than the best set.
+        # The smallest set is not significantly worse than the best one.
         smallest = self.smallest
         best = self.best
         chosen = self.chosen
@@ -145,6 +145,7 @@ def smallest_set(plan: Plan, path: PathResult, position: int) -> SmallestSet | N
     best = best_position(plan, path)
     if smallest is None or best is None:
         return None
+    # Of equal sizes the best set is the smallest, too.
     if path.sizes[smallest] == path.sizes[best]:
         smallest = best
     values = path.validation[plan.select_by]

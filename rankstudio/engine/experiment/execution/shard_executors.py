@@ -177,7 +177,7 @@ class _Session:
                 for asked_index in range(index, end_of_asked):
                     if asked_index not in pending_answers:
                         pending_answers[asked_index] = self._ask(asked_index)
-                # Add in the order of the shards, so that the sum does not depend on which worker is faster.
+                # Add in the order of the shards: the sum must have the same bits.
                 while (summands := self._settled_answer(index, pending_answers)) is None:
                     yield WorkProgress(activity, index / self._count)
                 del pending_answers[index]

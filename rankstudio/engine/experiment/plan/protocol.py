@@ -145,7 +145,7 @@ def parse_protocol(text: str) -> Protocol:
     """
     plain_text = " ".join(text.lower().split())
     # The text is read from its end: "5-fold, nested 4-fold, train 20%" is a share of "5-fold, nested 4-fold".
-    # A share of the training queries, or inner cross-validation, may follow any protocol once.
+    # A training share or inner folds may follow a protocol.
     outer, comma, last = plain_text.rpartition(",")
     if (match := _TRAIN.fullmatch(last.strip())) and 0 < int(match[1]) <= 100:
         protocol = parse_protocol(outer) if comma else Protocol()

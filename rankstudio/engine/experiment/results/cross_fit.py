@@ -284,6 +284,7 @@ class _Rows:
 
         The second value is a bound of the rounding. Gains of models without a value are -inf.
         """
+        # Means as matrix products, in blocks of models that fit into memory.
         gains = np.empty((len(subsets), len(self)))
         scale = 0.0
         block_size = max(1, _MAX_VALUES // subsets.shape[1])
@@ -299,6 +300,7 @@ class _Rows:
                 undefined = np.full(counts.shape, np.nan)
                 with np.errstate(invalid="ignore"):
                     means.append(np.divide(mask @ filled.T, counts, out=undefined, where=counts > 0))
+            # The mean over all parts of the queries; undefined gains never win.
             gains[:, block] = self.sign * (means[0] if len(means) == 1 else average(np.stack(means, axis=-1)))
         gains[np.isnan(gains)] = -np.inf
         # A sum of Q terms up to the scale has an error below Q ε scale; the factor 16 leaves a wide margin.
@@ -421,7 +423,7 @@ def _rough_tests(rows: _Rows, block: _SubsetBlock, best: Ints) -> tuple[Bools, B
     if len(rows.queries) > 1:
         return np.zeros(shape, dtype=np.bool_), np.ones(shape, dtype=np.bool_)
     (values,) = rows.queries
-    # Models with the same best model are compared with it together, in blocks that fit into memory.
+    # Subsets with the same best model are tested together.
     is_equal = np.zeros(shape, dtype=np.bool_)
     is_unclear = np.zeros(shape, dtype=np.bool_)
     block_size = max(1, _MAX_VALUES // values.shape[1])

@@ -80,7 +80,7 @@ def select_model(
     if rule.kind == SMALLEST:
         smallest = smallest_position(plan, path)
         return chosen if smallest is None else Chosen(path.unit, path.steps[smallest])
-    # The standard error is stored, or computed from the documents; without it the best model stays.
+    # Without a standard error the best model is chosen.
     if plan.select_by in path.standard_errors:
         error = float(path.standard_errors[plan.select_by][position])
     elif standard_error is not None:

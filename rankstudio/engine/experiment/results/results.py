@@ -449,14 +449,16 @@ class RunResult:
         paths = [path for fold in self.folds for path in fold.paths]
         name = _checked_measure(paths, name or self.plan.select_by, is_required=name is not None)
         ax = _new_axes() if ax is None else ax
+        # One color for each combination.
         paths_of_combinations = zip(*(fold.paths for fold in self.folds), strict=True)
-        for color, combination_paths in zip(
-            _colors(len(self.plan.combinations)), paths_of_combinations, strict=True
-        ):
+        colors = _colors(len(self.plan.combinations))
+        for color, combination_paths in zip(colors, paths_of_combinations, strict=True):
             x, y = _mean_curve(combination_paths, name)
             values = zip(self.plan.axes, combination_paths[0].unit.values, strict=True)
             label = ", ".join(f"{axis.label} = {axis.format(value)}" for axis, value in values)
+            # Exponents are set as such by Matplotlib.
             _draw_curve(ax, x, y, label=_POWER.sub(r"$2^{\1}$", label), color=color)
+        # Title and legend.
         mean_text = f", mean over {len(self.folds)} folds" if len(self.folds) > 1 else ""
         _label_axes(ax, paths, name, f"{self.data_name}: {self.plan.title}{mean_text}")
         if len(self.plan.combinations) > 1:

@@ -68,7 +68,7 @@ def workload(
         method_paces = [
             pace for other, pace in data_paces if (other.method, other.ranker) == (plan.method, plan.ranker)
         ]
-        # Other methods tell less about the pace, so it is averaged with the ratio of the sizes.
+        # The pace of other methods is averaged with the size ratio.
         size_ratio = n_documents / SAMPLE_DOCUMENTS
         usable_paces = method_paces or [sqrt(pace * size_ratio) for _, pace in data_paces]
         # The fastest usable pace; without any, the number of documents decides.

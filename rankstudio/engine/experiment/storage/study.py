@@ -152,6 +152,7 @@ class Study:
 
         The notes do not include damaged parts of a run: :meth:`runs` reports those with the run.
         """
+        # Records of the whole study, by kind.
         notes = [] if self._sound_records("study") else [f"{self.path}: the study's title is damaged."]
         if not all(row.sound for row in self._file.records("removed")):
             notes.append(f"{self.path}: the record of a removed run is damaged; the run is listed again.")
@@ -161,6 +162,7 @@ class Study:
             notes.append(f"{self.path}: the record of the test part's seal and uses is damaged.")
         if not all(row.sound for row in self._file.records("report")):
             notes.append(f"{self.path}: the texts for the report are damaged and left out.")
+        # Runs that cannot be read, and runs that are missing.
         for row in self._listed_records():
             try:
                 self._read_run(row)
@@ -696,7 +698,7 @@ class Study:
         """
         run = self._run(row.id)
         data = self._data(row)
-        # Check the recorded values before the plan, whose methods must be known when it is read.
+        # The methods must be known before the plan is read.
         try:
             recorded_versions(json.loads(run["versions"]))
             moment(run["created"])

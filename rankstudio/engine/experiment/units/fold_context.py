@@ -415,6 +415,7 @@ class FoldContext:
 
     def result(self, chosen: Chosen, paths: Sequence[PathResult]) -> FoldResult:
         """Test the selected model, and assemble the results of the fold."""
+        # Constant features that the paths leave out; all features if none varies.
         ids = self.fold.train.feature_ids
         selected = chosen.step.selected
         is_ended_early = _leaves_out_constants(self.plan, chosen.unit.parameters)
@@ -592,7 +593,7 @@ class NestedFold(FoldContext):
             means = inner.means(step, self.plan.step_kind, last=last)
             return step, {**means, **only_left_out(measures)}
 
-        # Train on all training queries; the validation measures are means over the inner folds.
+        # Train on all queries; validation measures are means over the inner folds.
         pending: tuple[Step, Measures] | None = None  # until it is known whether it is the last step
         for event in super().work(unit):
             if isinstance(event, WorkProgress):

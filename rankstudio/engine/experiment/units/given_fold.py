@@ -262,6 +262,7 @@ def overlap(models: Mapping[int, Model], plan: Plan, dataset: FoldedDataset) -> 
     -----
     Queries are identified by their id and their documents.
     """
+    # Count the queries of each measured part that the fold's model was trained on.
     trained_queries: dict[tuple[int, object], _Queries] = {}
     counts: dict[int, tuple[int, int]] = {}
     is_unclear = False
@@ -274,6 +275,7 @@ def overlap(models: Mapping[int, Model], plan: Plan, dataset: FoldedDataset) -> 
         number = model.origin.get("fold")
         if not _has_same_data(model, plan, dataset):
             continue
+        # A model of all queries has seen every query; a model of a fold has seen its training part.
         if number == ALL:
             n = part.n_queries
         elif not _has_same_folds(model, dataset):
@@ -287,6 +289,7 @@ def overlap(models: Mapping[int, Model], plan: Plan, dataset: FoldedDataset) -> 
                 trained_queries[key] = _trained_queries(number, dataset)
             n = n_shared(part, trained_queries[key])
         counts[fold.number] = n, part.n_queries
+    # Without a count, tell at least that the folds may be others.
     files = plan.extension(GivenRanking)
     name = files.name if files is not None else ""
     sentence = seen_sentence(name, counts)

@@ -197,7 +197,7 @@ class FigurePage:
         # Height of the legends above the area.
         legends = self._legends()
         legends_height = _LEGEND_LINE_HEIGHT * em * len(legends) + (0.35 * em if legends else 0.0)
-        # The space of the labels depends on the area's size and the reverse, so repeat until both agree.
+        # Labels and area depend on each other's size: repeat until both agree.
         sizes: tuple[float, ...] = ()
         for _ in range(_MAX_LAYOUT_ROUNDS):
             if not is_fitted:

@@ -606,16 +606,19 @@ def _paint_cells(page: FigurePage, figure: MapFigure) -> PolyCollection:
     below, which are painted later: readers of PDF and SVG would show the background between areas that only
     touch.
     """
+    # Colors by value; cells without a value have the color of the page or a pale one.
     style = page.style
     low, high = color_range(figure)
     shades = [style.heat(step / (_N_SHADES - 1), first_dark=figure.first_dark) for step in range(_N_SHADES)]
     colors = ListedColormap(shades).with_extremes(bad="#ffffff" if style.print else "#f2f3f6")
+    # Corners of each cell; cells without text overlap, so that no seams are visible.
     n_rows = len(figure.rows)
     n_columns = len(figure.columns)
     end = 0.5 if figure.written else 0.5 + _CELL_OVERLAP
     corners = np.array([[-0.5, -0.5], [end, -0.5], [end, end], [-0.5, end]])  # relative to the middle
     middles = np.array([(column, row) for row in range(n_rows) for column in range(n_columns)]).reshape(-1, 2)
     outlines = np.minimum(middles[:, np.newaxis] + corners, [n_columns - 0.5, n_rows - 0.5])
+    # Values of the cells, NaN without a color.
     cells = PolyCollection(outlines, cmap=colors, linewidth=0.0)
     cells.set_array(np.ma.masked_invalid(np.array(figure.values, dtype=float).ravel()))
     cells.set_clim(low, high)

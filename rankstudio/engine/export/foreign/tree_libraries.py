@@ -97,7 +97,7 @@ def xgboost_dump(trees: list[Any]) -> ParsedModel:
     """Return the model in the JSON of ``Booster.get_dump``, which names the feature of each split."""
     numbers: dict[str, int] = {}  # of the features by name, in order of occurrence
 
-    # A node is a leaf, or a split with the ids of its two children; children are kept for the next look.
+    # The children of a split are kept by their ids for the next look.
     def look(key: Any) -> Split | float:
         node = nodes[key]
         if "leaf" in node:
