@@ -120,6 +120,7 @@ class CommandParser(argparse.ArgumentParser):
         """
         if not self.by_method:
             return super().format_help()
+
         # argparse has the texts as attributes: change them, format, and restore them.
         methods = {option: self._typed_value(option) for option in ("--method", "--ranker")}
         brief = not any(methods.values())

@@ -137,6 +137,7 @@ def add_column_options(parser: Any) -> None:
         const=True,
         help="read all documents as one ranking; folds are then made of documents",
     )
+
     # How other columns and texts are read.
     parser.add_argument("--ignore", metavar="X,Y", help="columns to leave out")
     parser.add_argument(
@@ -144,6 +145,7 @@ def add_column_options(parser: Any) -> None:
         metavar="A,B",
         help='texts that stand for a missing value, such as "n.a.", besides NULL, NaN, NA and none',
     )
+
     # Formats other than tables.
     parser.add_argument(
         "--data-format", metavar="KEY", help="format of the data, if it is not recognised; see plugins"

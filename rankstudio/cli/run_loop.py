@@ -186,6 +186,7 @@ class _Running:
         except DataError as error:
             self._leave_out(error, len(plans))
             return False
+
         # Plans share the cached training parts.
         grouped: dict[int, Any] = {}
         for plan in plans:

@@ -126,6 +126,7 @@ def _add_input_and_output(parser: Any) -> None:
     add_sample_option(
         parser, "run on the bundled sample; without --out and --study into rankstudio-sample, with figures"
     )
+
     # Parts of the data: folds, feature groups with their costs, and preferences of a file.
     parser.add_argument("--folds", help="folds to run, such as 1,3; all by default")
     parser.add_argument(
@@ -143,6 +144,7 @@ def _add_input_and_output(parser: Any) -> None:
     add_costs(parser)
     add_feature_set_option(parser, "names and definitions are stored in the study")
     add_preferences(parser)
+
     # Files that are evaluated instead of a method.
     parser.add_argument(
         "--scores",
@@ -160,16 +162,19 @@ def _add_input_and_output(parser: Any) -> None:
         "folder with fold1.json …, one per fold; also of LightGBM, XGBoost, CatBoost, RankLib, Solr, "
         "Elasticsearch and ONNX; repeatable",
     )
+
     # How the data are read.
     add_column_options(parser)
     parser.add_argument("--missing", **MISSING)
     parser.add_argument("--normalize", **NORMALIZE)
+
     # Where the results are written.
     parser.add_argument("--out", type=Path, help="folder for the results; by default they are only printed")
     parser.add_argument(
         "--study", type=Path, help="study file that stores completed units; default: OUT/study.rankstudio"
     )
     parser.add_argument("--resume", type=Path, metavar="STUDY", help="resume the unfinished runs of a study")
+
     # What is written besides the results.
     parser.add_argument("--figures", action="store_true", help="also draw the curves as PNG files into OUT")
     parser.add_argument(
@@ -208,6 +213,7 @@ def _add_selection(parser: Any) -> None:
         action="store_true",
         help="allow the code that the plan or the study names, now and later; only if you trust its source",
     )
+
     # How the model is trained and chosen.
     parser.add_argument(
         "--ranker",
@@ -235,6 +241,7 @@ def _add_selection(parser: Any) -> None:
         help="folds whose queries were known when the pinned features were chosen by hand, such as "
         '"given: 1"; a run that measures these queries is not ranked',
     )
+
     # How the results are measured.
     parser.add_argument("--measures", help="measures to report, such as MAP,NDCG@10")
     parser.add_argument("--seed", type=int, help="random seed, also of the protocol; 0 by default")

@@ -106,8 +106,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "part is sealed",
     )
     parser.add_argument("--seed", type=int, default=0, help="seed of the randomisation and the bootstrap")
+
     # Table for a publication.
     _add_table_options(parser)
+
     # Where and how the comparison is written.
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--format", choices=FORMATS, help="output format; text by default")
@@ -142,6 +144,7 @@ def _add_table_options(parser: argparse.ArgumentParser) -> None:
         choices=_COLUMN_CHOICES,
         help="columns of the table, grouped by the others; measures by default",
     )
+
     # How the best and the significant cells are marked.
     table.add_argument(
         "--bold", action="store_true", help="print the best of each column bold and underline the second"
@@ -315,13 +318,16 @@ def _write_table(args: argparse.Namespace) -> int:
         check_outputs([args.out], args)
     elif form.text is None:
         raise PlanError(f"--to {form.key}: {form.label} is binary and cannot be printed; add --out FILE.")
+
     # Runs of the table, on the one dataset that the options name.
     runs = list(table_runs(_report_sources(args), args.part))
     _check_dataset(args, [run.result.data_name for run in runs])
     runs = [run for run in runs if args.data in (None, run.result.data_name)]
     names = split_names(args.measures or args.measure or "")
+
     # The reference run is a number, or the name of a method.
     against = int(args.against) if (args.against or "").isdecimal() else args.against or ""
+
     # Any option of a test asks for its marks.
     marks = args.marks or args.test is not None
     query = TableQuery(

@@ -78,6 +78,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     # Standard input has no second file for query sizes.
     piped = [entry.key for entry in written_formats() if not entry.sizes]
+
     # Input and output, with their formats.
     add_data(parser, "data file or folder of folds; - is standard input")
     parser.add_argument("out", metavar="OUT", type=Path, help="file or folder to write; - is standard output")
@@ -96,6 +97,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         + "; ".join(f"{entry.key}: {entry.label}" for entry in written_formats())
         + "; by default the format of OUT's ending, otherwise letor",
     )
+
     # Judgments of search engines, with the runs or the feature logs.
     parser.add_argument(
         "--qrels",
@@ -116,10 +118,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help="also write the documents of feature logs that are only logged or only judged, as a CSV file",
     )
+
     # Features to keep.
     parser.add_argument("--features", help="ids of the features to keep, such as 39,23; all by default")
     add_selection_options(parser)
     add_feature_set_option(parser, "--renumber also writes the part with the kept features")
+
     # Preprocessing, and the folds to create.
     parser.add_argument("--missing", **MISSING, default="query_min")
     parser.add_argument("--normalize", **NORMALIZE, default="none")
@@ -142,6 +146,7 @@ def run(args: argparse.Namespace) -> int:
 
     check_numbers(args, seed=0)
     check_outputs([args.out, *filter(None, [args.unmatched])], args)  # before a long file is read
+
     # Read the data, or join the runs with their judgments.
     runs = _named_runs(args)
     form = _output_format(args)
@@ -158,6 +163,7 @@ def run(args: argparse.Namespace) -> int:
     dataset = open_data(plan) if runs is None else _judged_documents(plan, args.data, runs)
     if form.has_word_ids and format_of_key(dataset.origin.read_as.format).is_joined:
         dataset = _with_plain_ids(dataset)
+
     # Tell what the input has that the output does not show.
     for warning in dict.fromkeys(dataset.warnings):
         tell(f"Note: {warning}", file=sys.stderr)
@@ -167,6 +173,7 @@ def run(args: argparse.Namespace) -> int:
     files = DatasetFiles(
         dataset=dataset, out=args.out, form=form, kept=_kept_feature_ids(args), renumber=args.renumber
     )
+
     # Refuse outputs that cannot be written, before anything is written.
     if not files.single and is_standard(args.out):
         raise PlanError(f"OUT: expected a folder for {len(files.parts)} files, got -.")
@@ -175,6 +182,7 @@ def run(args: argparse.Namespace) -> int:
     check_outputs(files.paths, args)
     if args.unmatched is not None:
         _write_unmatched(args, plan)
+
     # One file goes to standard output; files on disk are written one by one.
     comments = not args.no_comments
     if is_standard(args.out):

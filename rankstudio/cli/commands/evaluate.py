@@ -64,6 +64,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="model to use instead of SCORES: of RankStudio, LightGBM, XGBoost, CatBoost, RankLib, Solr, "
         "Elasticsearch, or ONNX",
     )
+
     # How the scores are measured.
     parser.add_argument(
         "--convention",
@@ -106,6 +107,7 @@ def run(args: argparse.Namespace) -> int:
     source = args.scores or args.model
     if is_standard(args.data) and is_standard(source):
         raise ParameterError("SCORES", "-", "a file, because DATA is standard input")
+
     # Measure the scores.
     read = input_file(args.data)
     scored = input_file(source)
@@ -120,6 +122,7 @@ def run(args: argparse.Namespace) -> int:
     )
     for note in notes:
         tell(f"Note: {note}", file=sys.stderr)
+
     # Print JSON, or tables under a title.
     if args.json:
         tell(as_json(as_dict(result, per_query=args.per_query)))

@@ -59,6 +59,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="NAMES",
         help="comma-separated names of figures; the end of a name is enough, such as validation",
     )
+
     # How the figures look.
     parser.add_argument("--to", metavar="FORMATS", default="pdf", help="pdf, svg, png, csv (default: pdf)")
     parser.add_argument(
@@ -78,6 +79,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="light: screen colors; print: dark colors and markers, readable in grayscale (default: light)",
     )
     parser.add_argument("--dpi", type=float, default=300.0, help="PNG resolution (default: 300)")
+
     # What the figures show.
     add_run_choice(parser)
     parser.add_argument("--measure", help="measure to show; the selection criterion by default")
@@ -102,6 +104,7 @@ def run(args: argparse.Namespace) -> int:
         raise ParameterError("--dpi", args.dpi, "a number from 30 to 2400")
     if args.out is None and not args.list:
         raise ParameterError("--out", "nothing", "an output folder, or --list")
+
     # Read the runs; the documents are needed only for the bands.
     name = measure(args.measure).name if args.measure else ""
     choice = run_choice(args)
@@ -110,6 +113,7 @@ def run(args: argparse.Namespace) -> int:
         opener = no_data if args.without_data or args.list else DataOpener()
         source = read_study(study, opener, choice=choice)
     tell_others(source, "The figures show")
+
     # List the figures, or draw and write them.
     figures = named_figures(study_figures(replace(source, measure=name)), args.only or "")
     if args.list:

@@ -43,6 +43,7 @@ def run(args: argparse.Namespace) -> int:
         return _print_checks(args.check, json=args.json)
     for loaded in plugins().loaded:  # so that warnings about invalid entries come before the list
         added_by(loaded)
+
     # Loaded plug-ins with the keys of what they add.
     registry = plugins()
     rows: list[dict[str, Any]] = [
@@ -56,6 +57,7 @@ def run(args: argparse.Namespace) -> int:
         }
         for loaded in registry.loaded
     ]
+
     # Plug-ins that could not be loaded, with the reason.
     failed = [
         {

@@ -231,6 +231,7 @@ def _run_task(
         raise PlanError("--refit: expected --out with a folder for the model, got none.")
     if out is not None:
         make_folder(out)  # before the work: a folder that cannot be made ends the command at once
+
     # Open the data, and settle the choices that depend on them.
     with preparation():
         dataset = open_data(plan)
@@ -248,6 +249,7 @@ def _run_task(
     if out is not None:
         refuse_other_run(plan, out, figures=task.figures, refitted=args.refit, force=args.force, study=study)
     _print_data_notes(plan, dataset)
+
     # Run the plan, or resume it from the study.
     with logged(store, dataset.name) as log:
         with study_at(study) as opened_study, stopping() as stop:

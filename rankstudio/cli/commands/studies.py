@@ -48,6 +48,7 @@ def run(args: argparse.Namespace) -> int:
                 }
                 for number, summary in enumerate(runs, start=1)
             ]
+
     # Print JSON or a table.
     if args.json:
         tell(as_json(listed))

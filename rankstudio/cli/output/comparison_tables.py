@@ -454,6 +454,7 @@ def _printed_rows(
         range_text(result.sizes),
         *ours,
     ]
+
     # Each source of published values has a row.
     sources = {
         (published.label, published.source)

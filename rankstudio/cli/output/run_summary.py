@@ -34,6 +34,7 @@ def summary(result: RunResult) -> Block:
     header = ["fold", *settings, "k", *measures, "features"]
     has_many_folds = len(result.folds) > _MAX_FOLD_ROWS
     rows = [] if has_many_folds else [_fold_row(fold, plan, measures) for fold in result.folds]
+
     # A row of the means over the folds.
     if len(result.folds) > 1 and measures:
         means = result.reported_average or {
@@ -41,6 +42,7 @@ def summary(result: RunResult) -> Block:
         }
         row = _average_row("mean", n_settings=len(settings), size="", means=means, measures=measures)
         rows.append(row)
+
     # A row of the best single feature of each fold.
     if result.folds and measures and result.baseline:
         ids = tuple(dict.fromkeys(fold.baseline.feature for fold in result.folds))
@@ -53,6 +55,7 @@ def summary(result: RunResult) -> Block:
             ids=ids,
         )
         rows.append(row)
+
     # Title and notes around the table.
     folds = "" if plan.protocol == GIVEN else f", {plan.protocol}"
     folds += f" ({len(result.folds)} folds)" if has_many_folds else ""

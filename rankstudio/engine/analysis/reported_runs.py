@@ -412,6 +412,7 @@ def read_study(
                     evidence=evidence,
                 )
             )
+
     # Datasets of runs that were not chosen.
     reported_datasets = {datasets[number] for number in chosen}
     other_datasets = dict.fromkeys(name for name in datasets.values() if name not in reported_datasets)

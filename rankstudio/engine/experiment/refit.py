@@ -80,9 +80,11 @@ def refit_steps(result: RunResult, dataset: FoldedDataset) -> Waiting[Model]:
     yield WorkProgress(tr("comparing the data with those of the run"), 0.0)
     dataset = parse_protocol(plan.protocol).divide(dataset, plan.seed)
     _check_same_data(result, dataset)
+
     # Parameters and size by the means over all folds.
     yield WorkProgress(tr("choosing by all folds"), 0.0)
     choice = choose_by_protocol(plan, result.folds)
+
     # Learn once more, from the queries of all parts.
     yield WorkProgress(tr("collecting all queries"), 0.0)
     data = every_query(dataset)
@@ -95,6 +97,7 @@ def refit_steps(result: RunResult, dataset: FoldedDataset) -> Waiting[Model]:
             "Run the plan with a rule that allows more features, or with other parameters."
         )
         raise PlanError(text.format(size=step.n_selected, most=max_features))
+
     # The model keeps a record of how it was chosen.
     features = result.feature_ids.tolist(), result.feature_names
     model = portable_model(plan, features, result.data_name, Chosen(unit, step), {}, fold=ALL)

@@ -123,6 +123,7 @@ def metrics_table(result: RunResult) -> tuple[list[str], list[Row]]:
                 axis_cells = (_axis_cell(axis, chosen_by_name[axis.name]) for axis in axes)
                 head = (fold.fold, part, *axis_cells, chosen_by_name["n_features"])
                 rows.append((*head, *(_nan_as_blank(values.get(name, nan)) for name in names)))
+
     # The average has neither parameters nor a size.
     average = result.reported_average
     if average:
@@ -278,6 +279,7 @@ def portable_model(
     ids, names = features
     coef = step.coef
     weights = tuple(Weight(int(ids[c]), names[c], float(coef[c])) for c in step.selected)
+
     # Where the model comes from, and what its scores depend on.
     origin = {
         "data": data_name,

@@ -77,11 +77,13 @@ def run_stored(
     else:
         study.check(key, dataset)
     study.discard_damaged(key)
+
     # Results that the study has.
     units = study.finished_units(key)
     finished = Finished(units, {fold.fold: fold for fold in study.folds(key, units)})
     total_seconds = study.seconds(key)
     seconds_by_unit: defaultdict[tuple[int, int], float] = defaultdict(float)
+
     # Store each result before its event is passed on.
     for event, seconds in _timed(run(plan, dataset, grouped, finished, executor)):
         outgoing_event = event

@@ -200,10 +200,12 @@ def run(
     plan = with_usual_convention(plan, dataset)
     dataset, folds, most_steps = _checked_work(plan, dataset)
     finished_work = finished_work or Finished()
+
     # Work that has no result yet.
     open_folds = [fold for fold in folds if fold.number not in finished_work.folds]
     need = _checked_estimate(plan, open_folds, executor)
     numbers = tuple(fold.number for fold in folds)
+
     # A unit is one parameter combination on one fold.
     units = tuple(
         Unit(fold, position, combination)
@@ -221,10 +223,12 @@ def run(
     )
     finished: list[FoldResult] = []
     keep = path_keeper(plan)
+
     # Methods that evaluate given files prepare a fold differently from methods that learn.
     is_given = plan.entry.given and open_folds
     prepare = given_folds(plan, dataset) if is_given else partial(make_fold_context, plan)
     digest = data_digest(dataset) if open_folds else ""
+
     # Workers compute whole units, or share the shards of one unit.
     is_sharded = _learns_by_shards(plan, folds)
     workers = shard_executor(executor if is_sharded else None, need)
@@ -343,8 +347,10 @@ def _checked_folds(plan: Plan, dataset: FoldedDataset) -> list[Fold]:
                 )
             )
     folds = [folds_by_number[number] for number in plan.folds or folds_by_number]
+
     # Where there is only one model, nothing is chosen, so its criterion need not be defined.
     has_choice = len(plan.combinations) > 1 or n_steps(plan, dataset.feature_ids) > 1
+
     # Each fold must have what the model is chosen by.
     for fold in folds:
         _check_sparse(plan, fold, dataset.name, by_criterion=plan.select_by == CRITERION and has_choice)
@@ -408,6 +414,7 @@ def _check_left_out(plan: Plan, fold: Fold, data: str) -> None:
     if not plan.pairs_out:
         _check_several_queries(plan, fold, data)
         return
+
     # Pairs are left out of one ranking of limited size only.
     if not plan.one_ranking:
         text = tr(

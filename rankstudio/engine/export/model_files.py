@@ -297,6 +297,7 @@ def _paths_by_fold(location: Path, numbers: list[int]) -> dict[int, Path]:
     # One model for all folds.
     if not location.is_dir():
         return dict.fromkeys(numbers, location)
+
     # A folder needs a model for each fold, or a single model.
     by_fold = models_in(location)
     if not by_fold:
@@ -308,6 +309,7 @@ def _paths_by_fold(location: Path, numbers: list[int]) -> dict[int, Path]:
                 folder=shown_path(location), n=len(files)
             )
         )
+
     # A folder with models of other folds only is an error.
     fold_paths = {n: by_fold[n] for n in numbers if n in by_fold}
     if not fold_paths:
@@ -332,6 +334,7 @@ def _check_features(model: Model, path: Path, dataset: FoldedDataset) -> None:
     train = dataset.folds[0].train
     ids = set(dataset.feature_ids.tolist())
     absent = sorted(model.needed - ids)
+
     # A feature that never occurs in files without zeros is always 0, and adds nothing to a weighted sum.
     if absent and (model.beyond or not train.sparse):
         names = {feature.id: feature.name for feature in model.features}

@@ -150,6 +150,7 @@ class Model:
             ids = sorted(self.needed)
             X = X[:, [column_of[i] for i in ids]]
             column_of = {i: column for column, i in enumerate(ids)}
+
         # Each kind of model scores in its own way; a linear model has no kind.
         match self.beyond.get("kind", "linear"):
             case "linear":
@@ -292,6 +293,7 @@ def _parsed_model(values: Any) -> Model:
     if (form, version) != (FORMAT, VERSION):
         raise DataError(f"expected {FORMAT} of version {VERSION}, found {shown(form)} of version {version}.")
     _check_unmodified(values)
+
     # Features with their weights, each once.
     features = tuple(
         Weight(
@@ -302,12 +304,14 @@ def _parsed_model(values: Any) -> Model:
     ids = [f.id for f in features]
     if len(set(ids)) != len(ids):
         raise ValueError("a feature occurs twice")
+
     # The preprocessing must be known, because scores depend on it.
     parameters = _checked_field(values, "parameters", dict)
     origin = _checked_field(values, "origin", dict)
     for name, choices in (("normalize", NORMALIZE), ("missing", MISSING)):
         if origin.get(name, choices[0]) not in choices:
             raise ValueError(f"found {shown(origin[name])} as {name}, expected one of {', '.join(choices)}")
+
     # Only models of plans have a plan, and only models that are not linear have a "model".
     plan = _checked_field(values, "plan", dict) if "plan" in values else {}
     beyond = checked_beyond(_checked_field(values, "model", dict), set(ids)) if "model" in values else {}
@@ -357,6 +361,7 @@ def checked_beyond(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
         If the values do not define a valid model.
     """
     kind = _checked_field(values, "kind", str)
+
     # Each kind has its own fields; feature ids must be those of the model.
     match kind:
         case "thresholds":

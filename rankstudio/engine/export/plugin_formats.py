@@ -152,6 +152,7 @@ def plugin_scores(beyond: Mapping[str, Any], column_of: Mapping[int, int], X: Fl
         origin = Origin(OriginKind.PACKAGE, beyond["package"], beyond["version"], present=False)
         text = tr("{file}the model {reason}")
         raise DataError(text.format(file=prefix, reason=origin.lacking))
+
     # The reader scores the content with the columns it was stored for.
     columns = beyond["columns"]
     try:
@@ -199,18 +200,21 @@ def refuse_invalid_model_format(entry: object) -> None:
     if not isinstance(entry.key, str) or not _KEY.fullmatch(entry.key):
         text = tr("key: expected lower-case letters, digits, dots and hyphens, got {key}.")
         raise PlanError(text.format(key=shown(entry.key)))
+
     # Texts: one line of limited length.
     for name, max_length in _MAX_LENGTHS.items():
         value = getattr(entry, name)
         if not isinstance(value, str) or len(value) > max_length or one_line(value) != value:
             text = tr("{key}: {field}: expected a line of at most {most} characters, got {value}.")
             raise PlanError(text.format(key=entry.key, field=name, most=max_length, value=shown(value)))
+
     # Label and suffix.
     if not entry.label.strip():
         raise PlanError(tr("{key}: the label is empty.").format(key=entry.key))
     if not isinstance(entry.suffix, str) or not _SUFFIX.fullmatch(entry.suffix):
         text = tr('{key}: suffix: expected an ending such as ".ini", got {value}.')
         raise PlanError(text.format(key=entry.key, value=shown(entry.suffix)))
+
     # Functions are named by text; the reader is optional.
     for function in (entry.writer, entry.reader) if entry.reader else (entry.writer,):
         if not isinstance(function, str) or not _MODULE_AND_NAME.fullmatch(function):

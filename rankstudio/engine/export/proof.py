@@ -60,6 +60,7 @@ class RankingProof:
         """Result as a sentence."""
         if self.failure:
             return tr("Not verified: {reason}").format(reason=self.failure)
+
         # Formats that print few digits, or compute in single precision, have a second count.
         if self.single is None:
             text = tr("Identical ranking on {identical} of {queries} queries.")
@@ -116,6 +117,7 @@ def ranking_proof(
         time.
     """
     has_single_precision = form.single != ""
+
     # Numbers of queries: all, with the same ranking in double precision, and in single precision.
     counts = np.zeros(3, dtype=np.int64)
     for part in _in_shards(parts):

@@ -241,6 +241,7 @@ def score_function(model: Model) -> ScoreFunction:
         weights = tuple(weight_of[i] for i in ids)
     else:
         ids, trees, sums = _trees_of(kind, model.beyond)
+
     # Names for the inputs and for the function.
     names = {f.id: f.name for f in model.features}
     inputs = model_inputs([(i, names.get(i, f"feature {i}")) for i in ids])
@@ -288,6 +289,7 @@ def _trees_of(
         return *_stumps(beyond["thresholds"]), ()
     if kind == "trees":
         return *_trees(beyond["lightgbm"], beyond["columns"]), ()
+
     # The features of the inner model are sums, numbered from 1; each sum has a row with a weight per column.
     sum_numbers, trees, _ = _trees_of(beyond["model"]["kind"], beyond["model"])
     columns = beyond["columns"]

@@ -225,6 +225,7 @@ class TextTree:
         for key, required in _REQUIRED_VALUES.items():
             if values.get(key, "0") != required:
                 raise _invalid_trees_error(location, f"{key}={values[key]}", f"{key}={required}")
+
         # A binary tree has one leaf more than it has splits.
         leaves = _numbers(location, values, "leaf_value")
         n_leaves = len(leaves)
@@ -235,10 +236,12 @@ class TextTree:
         features = _integers(location, values, "split_feature", n_splits, range(n_columns))
         decisions = _integers(location, values, "decision_type", n_splits, _ALLOWED_DECISIONS)
         thresholds = _numbers(location, values, "threshold", n_splits)
+
         # Children are split numbers from 0 up, or leaves as -1, -2, …
         nodes = range(-n_leaves, n_splits)
         left = _integers(location, values, "left_child", n_splits, nodes)
         right = _integers(location, values, "right_child", n_splits, nodes)
+
         # Each node but the root is a child exactly once, and a split has a higher number than its parent, so
         # that there are no cycles.
         all_children = [*range(-n_leaves if n_splits else 0, 0), *range(1, n_splits)]
@@ -248,6 +251,7 @@ class TextTree:
             raise _invalid_trees_error(
                 location, "children that do not form a tree", "each split and leaf exactly once"
             )
+
         # Counts of documents are optional.
         counts = {
             key: _integers(location, values, key, length, range(10**9))

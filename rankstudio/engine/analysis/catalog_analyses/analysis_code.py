@@ -51,10 +51,12 @@ def analysis_as_command(
     if entry.terminal and not entry.words:
         return ""
     input_words = [str(study), "--run", str(run)] if entry.needs is Needs.RUN else []
+
     # Some analyses make their own words.
     if entry.words:
         words = _own_words(entry, plan, parameters)
         return "" if words is None else shell_command(["rankstudio", entry.key, *input_words, *words])
+
     # Words for the plan or the data that the analysis needs.
     if entry.needs is Needs.PLAN:
         input_words = [data_word(plan), *plan_words(plan)]

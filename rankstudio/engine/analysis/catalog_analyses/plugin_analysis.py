@@ -66,6 +66,7 @@ def analysis_steps(
 
     # Code of other packages runs where it can be stopped.
     steps = _stoppable(results()) if entry.is_own else yielded(results, check=stop_if_asked)
+
     # Check whatever the analysis yields.
     try:
         for item in steps:
@@ -178,6 +179,7 @@ def _checked_result(entry: Analysis, answer: object) -> AnalysisResult:
         raise AnalysisError(
             entry.label, tr("its tables have more than {most:,} cells").format(most=MOST_CELLS)
         )
+
     # Plain tables; only a result has values and warnings, too.
     plain_tables = tuple(_plain_table(entry, table) for table in tables)
     if result is None:
@@ -199,6 +201,7 @@ def _plain_table(entry: Analysis, table: AnalysisTable) -> AnalysisTable:
             problem = text.format(number=number, title=shown(table.title), cells=len(row), titles=len(header))
             raise AnalysisError(entry.label, problem)
         rows.append(tuple(_plain_cell(entry, cell) for cell in row))
+
     # The text above the table may have several lines.
     above = None if table.above is None else "\n".join(map(one_line, str(table.above).split("\n")))
     return AnalysisTable(

@@ -155,6 +155,7 @@ def _check_kinds(values: Mapping[str, Any]) -> None:
         raise PlanError(
             text.format(name=shown(unknown[0]), known=", ".join((*_LIST_FIELDS, *_PARAMETER_FIELDS)))
         )
+
     # Fields of runs that may be one text or several.
     for name in _LIST_FIELDS:
         stated_values = [run[name] for run in runs if run.get(name) is not None]
@@ -162,6 +163,7 @@ def _check_kinds(values: Mapping[str, Any]) -> None:
             raise PlanError(
                 tr('runs: expected a text or a list of texts after "{name} =".').format(name=name)
             )
+
     # Fields of the whole comparison.
     if not _is_text_or_texts(data):
         raise PlanError(tr("data: expected a text or a list of texts, got {data}.").format(data=shown(data)))
@@ -170,6 +172,7 @@ def _check_kinds(values: Mapping[str, Any]) -> None:
             raise PlanError(
                 tr("{name}: expected a text, got {values}.").format(name=name, values=shown(values[name]))
             )
+
     # Parameters by method, and those of single runs.
     entries = values.get("parameters", {})
     run_parameters = [run.get(name, {}) for run in runs for name in _PARAMETER_FIELDS]

@@ -147,6 +147,7 @@ def comparable(run: RunResult, other: RunResult) -> Comparability:
     for difference, attribute in _KEY_ATTRIBUTES:
         if getattr(key, attribute) != getattr(other_key, attribute):
             return Comparability(difference, _difference_text(difference, key, other_key))
+
     # Equal keys, but values that must not be ranked.
     if not run.complete or not other.complete:
         return Comparability(Difference.UNFINISHED, tr("not finished"))
@@ -154,6 +155,7 @@ def comparable(run: RunResult, other: RunResult) -> Comparability:
         return Comparability(Difference.NO_ESTIMATE, why_unranked(run))
     if key.is_hand_chosen or other_key.is_hand_chosen:
         return Comparability(Difference.HAND_CHOSEN, why_unranked(run if key.is_hand_chosen else other))
+
     # Folds of the same numbers must have as many queries.
     for fold, size, other_size in zip(key.folds, run.queries_per_fold, other.queries_per_fold, strict=True):
         if size != other_size:
@@ -311,6 +313,7 @@ def comparable_groups(runs: Mapping[Name, RunResult]) -> tuple[ComparableGroup[N
         unfitted = None if run.part.is_estimate else run.unfitted
         kind = comparison_key(run), run.complete, run.queries_per_fold, unfitted
         members.setdefault(kind, {})[name] = run
+
     # Datasets in the order of the runs; in each, ranked groups with the most queries first.
     datasets = list(dict.fromkeys(run.data_name for run in runs.values()))
 

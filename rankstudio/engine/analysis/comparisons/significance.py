@@ -302,12 +302,14 @@ def compared_runs(
     against = runs[reference]
     skip_reasons = {key: why_unpaired(run, against, name) for key, run in runs.items()}
     paired = [key for key in runs if key != reference and not skip_reasons[key]]
+
     # The Holm correction needs the tests of all paired runs.
     is_complete = all(key in comparisons for key in paired)
     corrected: dict[int, CorrectedTest] = {}
     if is_complete:
         tests = _corrected_tests(runs, reference, paired, comparisons)
         corrected = dict(zip(paired, tests, strict=True))
+
     # The reference, then a row for each paired run; a run without its test is waiting.
     rows = [ComparedRun(reference, against.plan.title, "reference", mean=against.average.get(name))]
     for key in paired:
@@ -326,6 +328,7 @@ def compared_runs(
             p_wilcoxon_holm=p_wilcoxon_holm,
         )
         rows.append(row)
+
     # Runs that cannot be paired, with the reason.
     excluded = [
         ComparedRun(

@@ -167,8 +167,10 @@ class CandidateMap:
             if nearest not in columns:  # it takes the place of the closest one, if possible not of an end
                 inner_columns = columns[1:-1] if columns.size > 2 else columns
                 inner_columns[np.abs(inner_columns - nearest).argmin()] = nearest
+
         # Best share of each feature in these steps.
         best = np.where(np.isfinite(self.shares), self.shares, -1.0)[:, columns].max(axis=1)
+
         # Selected features come first, if the features grow with the steps.
         if self.growing:
             is_selected_here = self.taken[:, columns].any(axis=1)
@@ -265,12 +267,14 @@ def candidate_map(
     if groups is not None:
         path = groups.path(path)
         rows = groups.columns.representatives
+
     # Scores by step and column; NaN where a column was no candidate.
     places = _shown_steps(path, max(_MIN_STEPS, _MAX_SCORES // path.steps[0].coef.size))
     scores = np.array([score.of(path.steps[index], path.divisor) for index in places])
     is_candidate = np.isfinite(scores)
     if not is_candidate.any():
         return None
+
     # Rows of the map: selected features in the order of the path, then the others.
     order = arrival_order(path, score)
     other_columns = np.setdiff1d(rows, order)
@@ -278,6 +282,7 @@ def candidate_map(
         best = np.nanmax(np.where(is_candidate, score.gains(scores), -np.inf)[:, other_columns], axis=0)
         other_columns = np.sort(other_columns[np.argsort(-best, kind="stable")[:_MAX_ROWS]])
     features = [*order, *other_columns.tolist()]
+
     # Selected features in each step.
     is_taken = np.zeros(scores.shape, dtype=bool)
     for is_taken_at_step, columns in zip(is_taken, _chosen_columns(path, score, places, scores), strict=True):
@@ -391,6 +396,7 @@ def _margin_to_rival(
     rival = int(rivals[np.argmax(gains[rivals])])
     size = max(abs(own_score), abs(float(values[rival])))
     share = float(gains[feature] - gains[rival]) / size if size else 0.0
+
     # Between scores of opposite signs the difference exceeds the larger score: the share is limited to 1.
     return Margin(
         number=number,

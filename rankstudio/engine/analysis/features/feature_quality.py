@@ -168,11 +168,13 @@ def feature_quality(
     # Large data are sampled.
     X, y, ptr, grading = _sampled_queries(parts)
     histograms = _histograms(X, y)
+
     # Measures of each feature alone.
     is_one_ranking = ptr.size - 1 == len(parts)  # a single query in each part
     names = (ONE_RANKING_MEASURES[0], ALONE[0]) if is_one_ranking else ALONE
     evaluator = Evaluator(y, ptr, convention, names, grading=grading)
     measures_alone, ascending = _measure_features_alone(evaluator, X)
+
     # Oddities: features that reveal the labels, and features that equal another one.
     leaking = _features_that_leak(evaluator, y, measures_alone)
     twins = _duplicates(parts, X)
@@ -208,9 +210,11 @@ def _sampled_queries(parts: tuple[RankingDataset, ...]) -> tuple[Floats, Floats,
     stride = -(-sum(part.n_documents for part in parts) // MOST_DOCUMENTS)  # rounded up
     if stride == 1 and len(parts) == 1:
         return parts[0].X, parts[0].y, parts[0].query_ptr, parts[0].grading
+
     # Rows of the queries to keep, by part.
     masks = [np.arange(part.n_queries) % stride == 0 for part in parts]
     rows = [np.flatnonzero(mask[part.query_index]) for part, mask in zip(parts, masks, strict=True)]
+
     # Copy the rows in blocks, so that large data need little memory.
     X = np.empty((sum(chosen.size for chosen in rows), parts[0].n_features))
     n_filled = 0
@@ -220,6 +224,7 @@ def _sampled_queries(parts: tuple[RankingDataset, ...]) -> tuple[Floats, Floats,
             X[n_filled : n_filled + block.size] = part.X[block]
             release(part.X[block[0] : block[-1] + 1])
             n_filled += block.size
+
     # Queries of all parts one after another.
     y = np.concatenate([part.y[chosen] for part, chosen in zip(parts, rows, strict=True)])
     sizes = [np.diff(part.query_ptr)[mask] for part, mask in zip(parts, masks, strict=True)]

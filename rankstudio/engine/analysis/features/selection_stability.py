@@ -109,6 +109,7 @@ def stability_table(title: str, runs: Iterable[tuple[int, str, RunResult]]) -> T
         "1: identical selections in all folds; 0: agreement by chance (not for Jaccard). Kuncheva's index "
         "applies to selections of equal size, Lustgarten's to different sizes."
     )
+
     # The first warning is enough, below the table.
     first_warning = next(filter(None, warnings), "")
     note = f"{note} {first_warning}".rstrip()

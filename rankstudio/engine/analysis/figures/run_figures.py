@@ -82,10 +82,12 @@ def path_figure(run: RunResult, name: str = "") -> CurvesFigure | None:
         _combination_curve(run, paths, name, order)
         for paths, order in zip(by_combination, orders, strict=True)
     ]
+
     # Mean of the best single features, as a level to compare with.
     baselines = [fold.baseline.validation.get(name, nan) for fold in run.folds] if name else [nan]
     reference = float(np.mean(baselines))
     y_title = _measure_axis_title(name) if name else tr(run.plan.criterion)
+
     # A positive criterion that falls by magnitudes is shown on a logarithmic axis.
     finite = [y for curve in series for y in curve.y if np.isfinite(y)]
     is_positive_criterion = not name and min(finite, default=0.0) > 0
@@ -141,6 +143,7 @@ def combinations_figure(run: RunResult, name: str) -> MapFigure | None:
     figure = path_figure(run, name)
     if figure is None or len(figure.series) < 2:
         return None
+
     # Cells by combination and size; NaN where a combination has no model of the size.
     columns = sorted({x for curve in figure.series for x in curve.x})
     rows = list(reversed(figure.series))  # the last combination at the top, as on an axis
@@ -152,6 +155,7 @@ def combinations_figure(run: RunResult, name: str) -> MapFigure | None:
     axes = run.plan.axes
     has_one_axis = len(axes) == 1  # its label is the title of the rows, so each row needs the value only
     names = [curve.label.partition(" = ")[2] if has_one_axis else curve.label for curve in rows]
+
     # The best cell is marked; of equal ones the first.
     best = float(finite.max() if measure(name).higher_is_better else finite.min())
     row, column = np.argwhere(cells == best)[0].tolist()
@@ -203,6 +207,7 @@ def fold_features_figure(
     if n_more:
         more_text = tr("{n} more features were selected by fewer folds or later.").format(n=n_more)
     caption = tr("features selected by each fold, with their position; blank where not selected.")
+
     # Position of each feature in each fold.
     ranks = [tuple(float(f.ranks.get(fold, nan)) for fold in stability.folds) for f in features]
     greatest = max((r for row in ranks for r in row if np.isfinite(r)), default=1.0)
@@ -230,9 +235,11 @@ def stability_figure(run: RunResult, stability: SelectionStability) -> MapFigure
     n = len(stability.folds)
     if n < 2:
         return None
+
     # Similarity of each pair of folds.
     sets = [{f.feature for f in stability.features if fold in f.ranks} for fold in stability.folds]
     pairs = tuple(tuple(_jaccard(a, b) for b in sets) for a in sets)
+
     # The caption has the indices over all folds.
     index = stability.indices.nogueira
     folds = tuple(str(fold) for fold in stability.folds)
@@ -275,6 +282,7 @@ def candidates_figure(run: RunResult, fold: FoldResult, number: int = 1) -> Rows
     step = next((step for step in path.steps if step.number == number), None)
     if score is None or step is None:
         return None
+
     # Scores of the candidates in this step.
     groups = CandidateGroups.of(run.feature_ids, run.feature_names, feature_groups_of(run.plan))
     whole_map = candidate_map(path, score, groups)
@@ -282,11 +290,13 @@ def candidates_figure(run: RunResult, fold: FoldResult, number: int = 1) -> Rows
         return None
     column = whole_map.numbers.index(number)
     scores = whole_map.scores[:, column]
+
     # The best candidates first; NaN marks what was not a candidate.
     gains = score.gains(scores)
     order = [int(i) for i in np.argsort(-gains, kind="stable") if np.isfinite(scores[i])]
     best_rows = order[:_MAX_CANDIDATES]
     selected = frozenset(index for index, row in enumerate(best_rows) if whole_map.taken[row, column])
+
     # Texts of the figure.
     subject = tr("candidates of step {step} of fold {fold}").format(step=number, fold=fold.fold)
     combination = values_label(run.plan, path.unit.values)
@@ -321,11 +331,13 @@ def candidate_steps_figure(run: RunResult, fold: FoldResult) -> MapFigure | None
     path = chosen_path(fold)
     if score is None:
         return None
+
     # All candidates by step; a map needs at least two steps.
     groups = CandidateGroups.of(run.feature_ids, run.feature_names, feature_groups_of(run.plan))
     whole_map = candidate_map(path, score, groups)
     if whole_map is None or len(whole_map.numbers) < 2:
         return None
+
     # The part of the map that fits the figure.
     view = whole_map.view(_MAX_FEATURES, _MAX_STEPS)
     marked = [(int(row), int(column)) for row, column in np.argwhere(view.taken)]

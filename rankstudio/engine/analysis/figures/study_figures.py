@@ -126,6 +126,7 @@ def run_curves_figure(
         )
     if not series:
         return None
+
     # Texts of the figure.
     has_bands = any(line.low for line in series)
     bands_sentence = tr(
@@ -213,6 +214,7 @@ def pareto_figure(
             number=6,
         )
     ]
+
     # All tried models as points, by run.
     for index, (number, called, _) in enumerate(runs):
         models = [model for model in pareto_front.models if model.run == index]
@@ -220,6 +222,7 @@ def pareto_figure(
             x = tuple(m.x for m in models)
             y = tuple(m.mean for m in models)
             series.append(Series(run_label(number, called), x, y, kind="points", number=number - 1))
+
     # Texts by what the x axis shows.
     by_size = pareto_front.by == "size"
     title = tr("{data}: size against validation {name}")
@@ -288,6 +291,7 @@ def differences_figure(
     caption = tr(
         "{data}: mean difference in {name} ({part}) to {run}, with its 95 % interval over the queries."
     ).format(data=data, name=name, part=part, run=run_label(*reference))
+
     # Differences with their intervals.
     means = tuple(float(test.mean_difference) for _, test in rows)
     lows = tuple(float(test.low) for _, test in rows)
@@ -410,11 +414,13 @@ def _group_figures(group: ReportedGroup, suffix: str) -> Iterator[StudyFigure]:
     yield figure("curves", f"validation {name} of the runs", curves_of, first_runs)
     if group.group.key.part is Part.TEST:
         yield figure("test", f"test {name} of the runs by size", test_curves_of, first_runs)
+
     # Figures that only some methods and plans have.
     if any(len(shares) > 1 for shares in learning_curves([run.plan for run in first_runs])):
         yield figure("learning", f"{name} by the share of the training queries", learning_figure, first_runs)
     if any(run.plan.entry.selects for run in first_runs):
         yield figure("alone", f"training {name} of each feature alone", alone_figure, first_runs)
+
     # Figures that rank the models of several runs; one run alone needs no comparability.
     if group.is_ranked or len(runs) == 1:
         yield figure("front", f"size against validation {name}", _front_figure, first_runs)
@@ -487,6 +493,7 @@ def alone_of(data: FoldedDataset, run: RunResult, called: str, name: str) -> Cur
     folds = [finish(measuring_alone(fold, name, convention, sealed=True)) for fold in data.folds]
     columns = reduce(np.intersect1d, [fold.columns for fold in folds])  # the features measured in every fold
     means = np.mean([fold.parts["train"][np.searchsorted(fold.columns, columns)] for fold in folds], axis=0)
+
     # Rank of each feature, and whether a fold selected it.
     order = np.argsort(-means if measure(name).higher_is_better else means, kind="stable")
     chosen_columns = [column for fold in run.folds for column in fold.chosen.step.selected]
@@ -569,11 +576,13 @@ def _run_figures(run: ReportedRun, source: ReportSource) -> Iterator[StudyFigure
         yield figure("left-out", f"left-out {name} by size", path_figure, run.plan.left_out_by(name))
     yield figure("criterion", "criterion by size", path_figure)
     yield figure("map", f"validation {name} by parameters and size", combinations_figure, name)
+
     # Selected features over the folds.
     if run.plan.entry.selects and n_folds <= _MAX_FOLDS:
         yield figure("features", "features by fold", _stability_figure_of, fold_features_figure)
         if n_folds > 1:
             yield figure("stability", "similarity of the folds", _stability_figure_of, stability_figure)
+
     # Candidates of single steps.
     if run.plan.candidate_score is not None:
         yield figure("candidates", "candidates of the first step", candidates_figure, first)

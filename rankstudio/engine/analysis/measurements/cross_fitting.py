@@ -77,6 +77,7 @@ def cross_fitted(
     if run.data_digest and data_digest(divided) != run.data_digest:
         text = tr("{name}: these are other data than those of the run.")
         raise DatasetError(text.format(name=divided.name))
+
     # Measure each fold anew, with the values of models chosen without the query.
     engine = engine or Remeasurement()
     measurement = Measurement(convention or plan.convention, measure or plan.measures[0])

@@ -286,20 +286,24 @@ class Remeasurement:
         # A sealed test part is not measured.
         new_plan = measurement.plan(plan)
         test_part = None if measurement.sealed else fold.test
+
         # Another measure may choose another model, if all paths have its values.
         paths = self.paths(result.paths, fold, plan, measurement)
         chosen = result.chosen
         if measurement.chooses and all(new_plan.select_by in path.validation for path in paths):
             chosen = select_model(new_plan, paths, lambda step: self._standard_error(step, fold, new_plan))
+
         # Values of the chosen model on the test part, and of the best single feature.
         test = self._mean_measures(chosen.step, test_part, new_plan)
         baseline = self.baseline(result.baseline, fold, plan, measurement)
+
         # Cross-fitted values are found anew for another choice, or if the fold has or needs them.
         cross_fitted: Mapping[str, Floats] = {}
         if measurement.chooses and new_plan is not plan:
             cross_fitted = self._cross_fitted_by(new_plan, chosen, paths, fold, new_plan)
         elif test_part is None or result.cross_fitted:
             cross_fitted = self.cross_fitted(result, fold, plan, new_plan)
+
         # Without a test part the validation queries are measured.
         per_query = self._per_query(chosen.step, test_part if test_part is not None else fold.vali, new_plan)
         return replace(
@@ -399,12 +403,14 @@ class Remeasurement:
         new_plan = measurement.plan(plan)
         if new_plan is plan:
             return tuple(paths)
+
         # Measures of inner folds are not computed again.
         has_same_convention = measurement.convention == plan.convention
         if plan.inner or fold.vali is None:
             return tuple(
                 path if has_same_convention and path.validation else _without_measures(path) for path in paths
             )
+
         # Measure the steps of each path on the validation part.
         measured = []
         for path, values in zip(paths, self._query_values(paths, fold.vali, measurement), strict=True):
@@ -464,6 +470,7 @@ class Remeasurement:
                 by_step = [evaluator.per_query_many(scores)[name] for scores in _score_blocks(steps, part)]
                 yield spread(np.concatenate(by_step or [np.empty((0, part.n_queries))]), is_whole)
             return
+
         # Rankings that are too many to keep at once are measured one by one.
         if any(len(path.steps) * part.n_documents > _MAX_RANKING_BYTES // 2 for path in paths):
             for path in paths:
@@ -476,6 +483,7 @@ class Remeasurement:
                 ]
                 yield spread(np.array(by_step).reshape(-1, part.n_queries), is_whole)
             return
+
         # Otherwise paths are measured together, each distinct ranking once.
         for block in together(self._ranked_path(path, part, measurement.convention) for path in paths):
             values = block[0].distinct.per_query([ranked.places for ranked in block], evaluator)[name]

@@ -70,6 +70,7 @@ def evaluate_file(
         data = load_data(data_path, columns=columns)
         notes = ()
         scores = read_score_file(ranked_by).of_parts([data])[0]
+
     # The convention may break ties by document ids.
     chosen = convention(key or identify(data_path, data).convention)
     notes = (*notes, *data.warnings)
@@ -86,6 +87,7 @@ def evaluate_file(
         document_ids=ids,
         greatest_grade=greatest_grade,
     )
+
     # The interval of the AUC is known for one ranking only.
     if data.n_queries == 1 and any(measure(name).family.name == "AUC" for name in measures):
         evaluation = replace(evaluation, auc_interval=auc_interval(scores, data.y >= chosen.relevant_from))

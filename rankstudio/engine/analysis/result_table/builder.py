@@ -96,6 +96,7 @@ class TableRun:
             )
 
             result = with_cross_fitted(result, self.documents())
+
         # Missing measures are computed from the data, if these are there.
         missing = [name for name in names if not result.has_per_query(name)]
         if not missing:
@@ -103,6 +104,7 @@ class TableRun:
         data = self.documents()
         if data is not None:
             return replace(self, result=engine.with_measures(result, data, missing, sealed=self.sealed))
+
         # Without the data, averages are enough.
         unknown = [name for name in missing if name not in result.average]
         if unknown:
@@ -200,9 +202,11 @@ def row_runs(runs: Sequence[TableRun]) -> list[RowRuns]:
     # Equal runs are shown once.
     firsts = first_equals([run.result for run in runs])
     distinct = _runs_with_groups([run for index, run in enumerate(runs) if firsts[index] == index])
+
     # Settings tell runs apart whose title occurs several times.
     counts = Counter((member.run.result.data_name, member.block, _title(member.run)) for member in distinct)
     repeated_titles = {(block, title) for (_, block, title), n in counts.items() if n > 1}
+
     # Runs of the same title and settings on different datasets share a row.
     rows: dict[Hashable, dict[str, _GroupedRun]] = {}
     n_rows: defaultdict[tuple[str, Hashable], int] = defaultdict(int)
@@ -257,6 +261,7 @@ def _rows_with_titles(rows: Sequence[Mapping[str, _GroupedRun]]) -> list[RowRuns
         f"{title} ({suffixes[index]})" if titles.count(title) > 1 and suffixes[index] else title
         for index, title in enumerate(titles)
     ]
+
     # Titles that are still equal are numbered.
     counts: Counter[str] = Counter()
     titled_rows = []
@@ -318,6 +323,7 @@ def result_table(
         raise PlanError(f"by: expected one of {', '.join(BY)}, got {query.by}.")
     if query.test not in TESTS:
         raise PlanError(f"test: expected one of {', '.join(TESTS)}, got {query.test}.")
+
     # The table is in English in every language, as publications are.
     names = measures_of(runs, query)
     engine = Remeasurement()

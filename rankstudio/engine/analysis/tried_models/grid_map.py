@@ -104,6 +104,7 @@ def grid_map(
     sign = 1.0 if higher_is_better else -1.0
     greatest = -np.inf
     best = None
+
     # The best model of each combination.
     for position, combination in enumerate(combinations):
         x, scores = measured(position)

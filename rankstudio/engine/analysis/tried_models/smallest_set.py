@@ -84,6 +84,7 @@ class SmallestSet:
         best = self.best
         chosen = self.chosen
         difference = fixed(smallest.value - best.value, sign=True)
+
         # The advice names the smallest set, unless the chosen set is that small.
         if self.is_one_set:
             text = tr(
@@ -110,6 +111,7 @@ class SmallestSet:
                 "Look at the larger set, k = {k}: the chosen one, k = {chosen}, has a significantly worse "
                 "{measure} than the best, k = {best} (p = {chosen_p})."
             )
+
         # All texts are filled from the same values; each uses some of them.
         return text.format(
             k=smallest.size,
@@ -145,6 +147,7 @@ def smallest_set(plan: Plan, path: PathResult, position: int) -> SmallestSet | N
     best = best_position(plan, path)
     if smallest is None or best is None:
         return None
+
     # Of equal sizes the best set is the smallest, too.
     if path.sizes[smallest] == path.sizes[best]:
         smallest = best

@@ -166,6 +166,7 @@ class UnitScheduler:
             CancelledError,
             *self._executor.lost,
         )
+
         # An OSError is one of the network: files that cannot be written raise OutputError.
         unreachable_errors: tuple[type[BaseException], ...] = (*self._lost_worker_errors, OSError)
         try:

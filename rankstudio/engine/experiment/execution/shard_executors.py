@@ -168,6 +168,7 @@ class _Session:
         self._messages.append(message)
         if not self._work.replayed:
             del self._messages[:-1]
+
         # Ask for the answers of some shards ahead, so that no worker waits.
         total = TreeSum()
         pending_answers: dict[int, Answer] = {}
@@ -202,6 +203,7 @@ class _Session:
                 future.cancel()
                 pending_answers[index] = self._ask(index, anew=True)
             return None
+
         # After too many losses in a row the work itself is probably the cause.
         lost: tuple[type[BaseException], ...] = (*self._workers.lost, CancelledError)
         try:
@@ -305,6 +307,7 @@ def written(data: TrainingData) -> PartFile:
     """
     if data.source is not None:  # some columns of other data: the workers select them from the other file
         return replace(written(data.source), columns=data.columns)
+
     # A file that was written earlier is used again, while it exists in the same folder.
     ranks = data.grading.found_ranks
     files = data.shared.of(_Files).written
@@ -314,6 +317,7 @@ def written(data: TrainingData) -> PartFile:
         is_in_folder = Path(earlier_file.folder) == store.scratch_folder()
         if is_in_folder and store.is_whole(earlier_file.path):
             return earlier_file
+
     # The file needs queries and ids by position only, not those of the data.
     n = data.X.shape[1]
     ids = np.arange(1, n + 1, dtype=np.int64)

@@ -167,6 +167,7 @@ def _protocol_differences(plan: Plan, reference: Plan) -> tuple[str, ...]:
     """Return the texts of the plan's fields that differ, besides the method and its parameters."""
     hand_choices = plan.extension(HandChoices)
     preference_text = learned_from(preferences_of(plan))
+
     # Texts of all fields, by name; only those of the fields that differ are returned.
     texts = {
         "select_by": tr("chosen by {chooser}").format(chooser=_chooser(plan)),

@@ -50,6 +50,7 @@ class GivenRanking:
             check_field("scores", table, tr("none with the method {method}").format(method=method), not table)
         if not table:  # a method that needs files raises the error when it is run
             return None
+
         # A name, a path, and checksums by the name of the file.
         files = table.get("files", {})
         has_names = all(isinstance(table.get(name), str) and table[name].strip() for name in ("name", "path"))

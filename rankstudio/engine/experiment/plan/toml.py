@@ -37,6 +37,7 @@ def plan_as_dict(plan: Plan) -> dict[str, Any]:
     extension_values = {word: as_lists(value) for word, value in in_words(plan.extensions)}
     values = {word: as_lists(value) for word, value in plan.words.items()}
     values |= {word: value for word, value in extension_values.items() if not isinstance(value, dict)}
+
     # TOML requires the tables after the plain values, so each table is added last.
     for table, entry in (("parameters", plan.entry), ("ranker_parameters", plan.ranker_entry)):
         parameters = getattr(plan, table)

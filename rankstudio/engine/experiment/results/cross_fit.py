@@ -95,11 +95,13 @@ def choose_on_subsets(plan: Plan, path: PathResult, queries: Sequence[Floats]) -
     n_subsets = len(query_subsets(sum(values.shape[1] for values in queries)))
     if not n_subsets:
         return None
+
     # Without a selectable model no subset has a choice.
     rule = parse_rule(plan.rule)
     models = selectable_positions(path, rule.most)
     if not models.size:
         return SubsetChoices(np.full(n_subsets, -1, dtype=np.int64), np.full(n_subsets, -np.inf))
+
     # Choose on blocks of subsets that have equally many queries.
     sign = 1.0 if measure(plan.chosen_by).higher_is_better else -1.0
     selectable_values = [values if len(models) == len(values) else values[models] for values in queries]
@@ -157,11 +159,13 @@ def cross_fitted_values(
         path = next(path for path in paths if path.unit.position == chosen.unit.position)
         values = measure_models(path, [path.steps.position(chosen.step.number)])
         return {name: table[0] for name, table in values.items()}
+
     # Models with which the queries are measured, each chosen without the query.
     choices = [path.choices for path in paths if path.choices is not None]
     if len(choices) < len(paths):
         return {}
     models = chosen_models(choices, n_queries)
+
     # Models of a path are measured at once.
     rows: list[Mapping[str, Floats]] = []
     for index, members in groupby(models, key=lambda model: model.path):
@@ -200,6 +204,7 @@ def chosen_models(choices: Sequence[SubsetChoices], n_queries: int) -> list[Chos
     n_subsets = len(query_subsets(n_queries))
     if not n_subsets or any(path.positions.size != n_subsets for path in choices):
         return []
+
     # The best model of all paths on each subset; of equal ones that of the first path.
     paths = np.full(n_subsets, -1, dtype=np.int64)
     positions = np.full(n_subsets, -1, dtype=np.int64)
@@ -211,9 +216,11 @@ def chosen_models(choices: Sequence[SubsetChoices], n_queries: int) -> list[Chos
         gains[is_better] = path.gains[is_better]
     if (paths < 0).any():
         return []
+
     # Each different model once, with the share of divisions in which it measures a query.
     models, model_of_subset = np.unique(np.stack([paths, positions], axis=1), axis=0, return_inverse=True)
     n_groups = min(n_queries, N_GROUPS)
+
     # Shape (R, Q): the subset that chooses the model for each query in each division, see `query_subsets`.
     subsets = np.arange(len(groups))[:, None] * n_groups + groups
     model_numbers = model_of_subset.reshape(-1)[subsets]
@@ -303,6 +310,7 @@ class _Rows:
             # The mean over all parts of the queries; undefined gains never win.
             gains[:, block] = self.sign * (means[0] if len(means) == 1 else average(np.stack(means, axis=-1)))
         gains[np.isnan(gains)] = -np.inf
+
         # A sum of Q terms up to the scale has an error below Q ε scale; the factor 16 leaves a wide margin.
         return gains, 16.0 * subsets.shape[1] * np.finfo(np.float64).eps * scale
 
@@ -359,6 +367,7 @@ def _choose_models(rule: Rule, rows: _Rows, sizes: Ints, block: _SubsetBlock) ->
     gain = gains[np.arange(len(gains)), best]
     if not rule.needs_queries:
         return best, gain
+
     # Models that the rule accepts besides the best one.
     if rule.kind == ONE_SE:
         errors = np.array([_standard_error(rows, block, s, model) for s, model in enumerate(best)])
@@ -372,9 +381,11 @@ def _choose_models(rule: Rule, rows: _Rows, sizes: Ints, block: _SubsetBlock) ->
         is_enough = (gains >= gain[:, None]) | is_equal
         # Without enough queries for a test, only the best model itself is good enough.
         is_enough[~is_tested] = np.arange(len(rows)) == best[~is_tested, None]
+
     # The smallest of the accepted models.
     min_sizes = np.where(is_enough, sizes, _MAX_INTEGER).min(axis=1, keepdims=True)
     is_smallest = is_enough & (sizes == min_sizes)
+
     # Of equally small models the one with the largest exact gain is chosen.
     exact_gains = np.where(is_near, gains, _exact_gains(rows, block, is_smallest & ~is_near))
     largest_gains = np.where(is_smallest, exact_gains, -np.inf).max(axis=1, keepdims=True)
@@ -423,6 +434,7 @@ def _rough_tests(rows: _Rows, block: _SubsetBlock, best: Ints) -> tuple[Bools, B
     if len(rows.queries) > 1:
         return np.zeros(shape, dtype=np.bool_), np.ones(shape, dtype=np.bool_)
     (values,) = rows.queries
+
     # Subsets with the same best model are tested together.
     is_equal = np.zeros(shape, dtype=np.bool_)
     is_unclear = np.zeros(shape, dtype=np.bool_)

@@ -165,6 +165,7 @@ class MemoryEstimate:
         if self.need.fits:
             suggestions.append(self.need.fits)
         suggestions.append(tr("fewer documents or features"))
+
         # Methods that need less for such data.
         if self.sparse:
             labels = [entry.label for entry in _own_methods() if entry.load().accepts_sparse]
@@ -250,6 +251,7 @@ def _fold_estimate(plan: Plan, fold: Fold, workers: WorkersHere) -> MemoryEstima
     on_disk = in_file(train.X)
     free = memory.available()
     budget = min(free, memory.budget()) if on_disk or memory.is_asked() else free
+
     # Each inner fold has a copy of its documents, and so has a part of a whole, unless the copy is in a file.
     n_copies = plan.inner + (part_of is not None and not part_of.from_disk)
     other_bytes = float(n_copies * train.X.nbytes)
@@ -257,6 +259,7 @@ def _fold_estimate(plan: Plan, fold: Fold, workers: WorkersHere) -> MemoryEstima
     limit = budget if memory.is_asked() else free
     largest = _largest_shard(train)
     count = workers.count if workers.share_shards else threads.available()
+
     # Estimate with half as many threads until the memory suffices.
     while True:
         shape = DataShape(
@@ -323,6 +326,7 @@ def _largest_need(plan: Plan, shape: DataShape, ids: Ints, stored: float) -> tup
     """Return the learner of a plan that needs the most memory, and its need."""
     if plan.entry.given:
         return plan.title, MemoryNeed(0.0, reading=Reading.SHARED)
+
     # Needs of the method for each parameter combination.
     needs = []
     for combination in plan.combinations:

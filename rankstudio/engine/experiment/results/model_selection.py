@@ -59,6 +59,7 @@ def select_model(
     """
     if plan.entry.given:
         return Chosen(paths[0].unit, paths[0].steps[0])  # the only model, with or without a validation part
+
     # The best model of each path, and the best of these.
     rule = parse_rule(plan.rule)
     best: tuple[float, PathResult, int] | None = None
@@ -72,6 +73,7 @@ def select_model(
         least = min(int(path.sizes[path.models].min()) for path in paths)
         text = tr("rule: no model has {rule}; the smallest one has {least} features.")
         raise PlanError(text.format(rule=rule, least=least))
+
     # Rules that choose a smaller model look on the path of the best model.
     gain, path, position = best
     chosen = Chosen(path.unit, path.steps[position])
@@ -80,6 +82,7 @@ def select_model(
     if rule.kind == SMALLEST:
         smallest = smallest_position(plan, path)
         return chosen if smallest is None else Chosen(path.unit, path.steps[smallest])
+
     # Without a standard error the best model is chosen.
     if plan.select_by in path.standard_errors:
         error = float(path.standard_errors[plan.select_by][position])

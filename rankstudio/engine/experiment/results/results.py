@@ -550,6 +550,7 @@ def undecided_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]
     if _all_features_are_constant(folds):
         text = tr("No feature varies within a query, so no model can order documents. Check the query ids.")
         return (Note(text),)
+
     # Values by which models are chosen, of all paths of a fold.
     fold_values = [
         np.concatenate([path.validation.get(plan.select_by, _NO_VALUES) for path in fold.paths])
@@ -557,6 +558,7 @@ def undecided_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]
     ]
     if not fold_values or not all(len(values) > 1 and np.ptp(values) == 0.0 for values in fold_values):
         return ()
+
     # The measure may be 0 for a known reason.
     cause = zero_measure_note(plan.convention, plan.chosen_by)
     if cause and all(values[0] == 0.0 for values in fold_values):
@@ -600,6 +602,7 @@ def edge_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
         tr("{label} = {value}, the largest value tried, is chosen in {n} of {total} folds."),
     )
     notes = []
+
     # Only an ordered grid of several values has ends.
     for index, axis in enumerate(plan.axes):
         if not axis.is_grid or len(axis.values) < _MIN_GRID_VALUES:

@@ -152,6 +152,7 @@ def unpack_path(content: bytes, unit: Unit, ids: Sequence[int], source: str = "a
         If the bytes are damaged.
     """
     stored = f"{source}, fold {unit.fold} with combination {unit.position + 1}"
+
     # The archive has a header in JSON, and arrays.
     try:
         arrays = archived_arrays(content)
@@ -183,6 +184,7 @@ def fold_values(result: FoldResult) -> dict[str, Any]:
     """Return a fold as plain values, without its paths."""
     baseline = result.baseline
     grade = result.greatest_grade
+
     # Values that are empty or NaN are left out; fold_from_values has the same defaults.
     return {
         "chosen": {"position": result.chosen.unit.position, "number": result.chosen.step.number},
@@ -233,6 +235,7 @@ def fold_from_values(
     step = path.steps[path.steps.position(values["chosen"]["number"])]
     if values["selected"] != [ids[column] for column in step.selected]:
         raise ValueError("expected the features of the chosen step")
+
     # Values that earlier versions did not store have a default.
     return FoldResult(
         fold=fold,
@@ -327,11 +330,13 @@ def _read_array(archive: Any, name: str) -> NDArray[Any]:
     if entry.file_size > _MAX_COPIED_BYTES:
         return cast("NDArray[Any]", archive[name])
     content = archive.zip.read(entry)
+
     # The content is: magic bytes, the length of the header in two bytes, the header, the values.
     header_offset = len(_MAGIC) + 2
     values_offset = header_offset + int.from_bytes(content[len(_MAGIC) : header_offset], "little")
     if not content.startswith(_MAGIC) or values_offset > len(content):
         return cast("NDArray[Any]", archive[name])
+
     # Shape and type must fit the length of the content.
     shape, is_fortran, dtype = _array_header(content[len(_MAGIC) : values_offset])
     count = math.prod(shape)
@@ -417,6 +422,7 @@ def _parsed_steps(header: Mapping[str, Any], arrays: Arrays, ids: tuple[int, ...
     candidates = _split_rows("candidates", arrays, "<f8")
     used_columns = _split_rows("used", arrays, "<i8")
     weights = _split_rows("weights", arrays, "<f8")
+
     # Check the arrays before steps are made of them.
     kinds = header["kinds"]
     n = len(ids)
@@ -424,12 +430,14 @@ def _parsed_steps(header: Mapping[str, Any], arrays: Arrays, ids: tuple[int, ...
         check_column_rows(arrays[name], arrays[f"{name}_sizes"], n)
     for name, dtype in {"number": "<i8", "n": "<i8", "criterion": "<f8", "before": "<f8"}.items():
         array(arrays[name], dtype, (len(kinds),))
+
     # Candidates are stored for all features of a step, or for none.
     if np.any(arrays["n"] != n) or not np.isin(arrays["candidates_sizes"], (0, n)).all():
         raise ValueError(f"expected {n} features")
     numbers = arrays["number"].tolist()
     criteria = arrays["criterion"].tolist()
     earlier_criteria = arrays["before"].tolist()
+
     # Make each step as an object of its own class.
     steps: list[Step] = []
     for k, kind in enumerate(kinds):

@@ -364,6 +364,7 @@ def _check_study_file(path: Path, copy: Path | None = None, *, shared: bool = Fa
     if not opened_path.is_file():
         problem = tr("found a folder, expected a study") if path.is_dir() else tr("study not found")
         raise StoreError(f"{path}: {problem}.")
+
     # "immutable" keeps SQLite from making files beside this one, but also from reading the log that a
     # process that was ended, or that still runs, has there.
     has_log = not shared and any(Path(f"{opened_path}{end}").exists() for end in ("-wal", "-journal"))

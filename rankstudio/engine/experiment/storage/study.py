@@ -162,6 +162,7 @@ class Study:
             notes.append(f"{self.path}: the record of the test part's seal and uses is damaged.")
         if not all(row.sound for row in self._file.records("report")):
             notes.append(f"{self.path}: the texts for the report are damaged and left out.")
+
         # Runs that cannot be read, and runs that are missing.
         for row in self._listed_records():
             try:
@@ -218,6 +219,7 @@ class Study:
         """
         if not plan.convention:  # stored with the plan, because a reader of the study may not have the data
             plan = plan.changed(convention=dataset.convention)
+
         # What distinguishes the run: its plan, its data, and the versions.
         plan = with_data_format(plan, dataset)
         data_fingerprint = fingerprint(dataset)
@@ -225,6 +227,7 @@ class Study:
         self._refuse_changes(plan, location, data_fingerprint.files)
         versions_text = as_json(versions(plan.sources))
         checksum = data_fingerprint.checksum
+
         # An equal run is resumed; otherwise the data and a new run are written at once.
         with self._file.transaction() as db:
             run = None if anew else self._equal_run(plan, versions_text, checksum)
@@ -255,6 +258,7 @@ class Study:
         difference = self.data(run).difference(dataset)
         if difference:
             raise ChangedDataError(difference)
+
         # Python files of the run's methods and measures, by their checksums.
         recorded_files = _recorded_files(self._run(run.id))
         present_files = _own_files(run.plan)
@@ -263,6 +267,7 @@ class Study:
                 text = tr("{file}: the file of the {name} changed since run {id} began. Start the run again.")
                 file = shown(str(run.plan.parameters[name]))
                 raise ChangedDataError(text.format(file=file, name=name, id=run.id))
+
         # Versions of RankStudio and of the libraries.
         run_versions = json.loads(self._run(run.id)["versions"])
         installed_versions = versions(run.plan.sources)
@@ -698,6 +703,7 @@ class Study:
         """
         run = self._run(row.id)
         data = self._data(row)
+
         # The methods must be known before the plan is read.
         try:
             recorded_versions(json.loads(run["versions"]))
@@ -779,6 +785,7 @@ class Study:
         n_folds = len(plan.folds or data.folds)
         n_units = _n_combinations(plan) * n_folds
         n_sound = len(_sound_rows(units))
+
         # A finished run that lacks parts is damaged, too.
         n_missing = n_units + n_folds - n_sound - len(_sound_rows(folds)) if run["finished"] else 0
         missing_text = f"{n_missing} of its parts" if n_missing else ""
@@ -822,6 +829,7 @@ def write_data(
     query = select("dataset", "WHERE checksum = ? AND place = ?")
     rows = [row_of("dataset", cells) for cells in db.execute(query, (data_fingerprint.checksum, location))]
     number = rows[0].id if rows else next_id(db, "dataset")
+
     # A sound record without a first file stays so: the one seal of an earlier version applies to it.
     first_file = rows[0]["first_file"] if rows and rows[0].sound else dataset.origin.checksum
     write(

@@ -131,6 +131,7 @@ def group_training(fold: Fold, executor: ShardExecutor = IN_PROCESS) -> Training
         )
         rows.check(train.name_of)
         return training_data(rows)
+
     # Dense data.
     check_rows(train.X, train.query_ptr, train.name_of)
     if vali is not None:
@@ -219,14 +220,17 @@ class FoldContext:
         plan = self.plan
         train = self.fold.train
         chooser = () if plan.select_by == CRITERION else (plan.chosen_by,)
+
         # A measure of the ranking is needed: the squared difference of a feature and labels means nothing.
         name = next(name for name in (*chooser, *plan.measures, "MAP") if measure(name).by_rank)
+
         # The best feature in its better direction, among those that are not constant.
         values, directions = yield from measuring_features(self.train, name, plan.convention)
         gains = np.nan_to_num(values if measure(name).higher_is_better else -values, nan=-np.inf)
         varies = yield from informative_columns(self.train)
         self._constant_columns = np.flatnonzero(~varies)
         column = int(best_first(np.where(varies, gains, -np.inf), 1)[0])
+
         # Its ranking as a model with one weight.
         coef = np.zeros(values.size)
         coef[column] = directions[column]
@@ -476,6 +480,7 @@ class FoldContext:
             steps = selector.work(self.train.for_method(selector.accepts_sparse))
             yield from _until_constant(steps, self.plan, unit.parameters, self.train, ids)
             return
+
         # The method selects sets of features, on each of which the ranker is trained.
         ranker = estimator(self.plan, entry, unit.combination.ranker, ids)
         yield from self._constant_objective(ranker)
@@ -486,6 +491,7 @@ class FoldContext:
             ranker_steps = combined_steps(
                 ranker, self.train.for_method(accepts_sparse=False), sets, combinations
             )
+
         # Scores of the candidates are those of the method, not of the ranker.
         for event in ranker_steps:
             if isinstance(event, Step):
@@ -499,6 +505,7 @@ class FoldContext:
         name = getattr(learner, "measure", None)
         if name is None or "convention" not in learner.entry.takes or preferences_of(self.plan):
             return
+
         # The answer is the same for all units, so it is found once for each measure.
         learned_measure = measure(name)
         if learned_measure not in self._is_constant_objective:

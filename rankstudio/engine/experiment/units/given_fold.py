@@ -137,6 +137,7 @@ def _given_steps(plan: Plan, dataset: FoldedDataset) -> tuple[dict[int, Step], s
             fold.number: _step_of_scores(plan, fold, dict(_scores_by_order(fold))) for fold in dataset.folds
         }
         return steps, ""
+
     # Find the files, and compare them with those that the plan was made with.
     has_models = plan.method == GIVEN_MODEL.key
     files = plan.extension(GivenRanking)
@@ -147,11 +148,13 @@ def _given_steps(plan: Plan, dataset: FoldedDataset) -> tuple[dict[int, Step], s
     given_files = _find_given_files(plan.method, Path(files.path), dataset)
     numbers = plan.folds or [fold.number for fold in dataset.folds]
     _check_given_files(files, given_files.checksums, numbers, given_files.of_folds)
+
     # Scores become a step without a model.
     by_fold = {number: given_files.of_folds[number] for number in numbers}
     if not has_models:
         folds = {fold.number: fold for fold in dataset.folds}
         return {n: _step_of_scores(plan, folds[n], scores) for n, scores in by_fold.items()}, ""
+
     # Models are checked against the data; what does not prevent their use becomes a note.
     _check_preprocessing(by_fold.values(), plan, dataset)
     train = dataset.folds[0].train
@@ -224,12 +227,14 @@ def _step_of_model(model: Model, dataset: FoldedDataset) -> Step:
     coef[[column_of[feature.id] for feature in present_features]] = [
         feature.weight for feature in present_features
     ]
+
     # Larger weights could give scores that are not finite.
     with np.errstate(over="ignore"):
         total = float(np.abs(coef).sum())
     if total > _MAX_WEIGHT_SUM:
         text = tr("{file}: features: the weights sum to {total:g}, expected at most {most:g}.")
         raise DatasetError(text.format(file=shown_path(model.source), total=total, most=_MAX_WEIGHT_SUM))
+
     # A model with weights only is a plain step.
     selected = tuple(column_of[feature.id] for feature in present_features)
     if not model.beyond:
@@ -289,6 +294,7 @@ def overlap(models: Mapping[int, Model], plan: Plan, dataset: FoldedDataset) -> 
                 trained_queries[key] = _trained_queries(number, dataset)
             n = n_shared(part, trained_queries[key])
         counts[fold.number] = n, part.n_queries
+
     # Without a count, tell at least that the folds may be others.
     files = plan.extension(GivenRanking)
     name = files.name if files is not None else ""

@@ -194,9 +194,11 @@ class FigurePage:
         area_width = 0.7 * style.width
         area_height = 0.3 * style.width
         is_fitted = not self._find_other_font(area_width, area_height)
+
         # Height of the legends above the area.
         legends = self._legends()
         legends_height = _LEGEND_LINE_HEIGHT * em * len(legends) + (0.35 * em if legends else 0.0)
+
         # Labels and area depend on each other's size: repeat until both agree.
         sizes: tuple[float, ...] = ()
         for _ in range(_MAX_LAYOUT_ROUNDS):
@@ -268,6 +270,7 @@ class FigurePage:
         has_strip = any(isinstance(artist, tuple) and len(artist) > 2 for artist, _ in self.entries)
         sample_width = _STRIP_WIDTH if has_strip else SAMPLE
         room = style.width - 2 * _MARGIN * em
+
         # Fill rows with entries; an entry that has no room begins another row.
         rows: list[list[tuple[Any, str]]] = []
         x = math.inf  # so that the first entry begins a row
@@ -279,6 +282,7 @@ class FigurePage:
                 x = 0.0
             rows[-1].append((artist, label))
             x += entry_width + 1.4 * em
+
         # The heading is a row of its own, without a sample.
         if style.heading:
             rows.insert(0, [(None, self.elided(style.heading, room))])

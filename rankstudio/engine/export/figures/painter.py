@@ -149,12 +149,14 @@ def curves_paper(figure: CurvesFigure, style: FigureStyle) -> Paper:
     page.show_y_axis(figure.y, y_low, y_high)
     page.show_line("left")
     page.show_grid("y")
+
     # Lines for zero, and for equal values on both axes.
     thin_line: Look = {"color": style.line, "linewidth": 0.09 * style.em}
     if y_low < 0 < y_high and not figure.y.logarithmic:
         page.area.axhline(0.0, **thin_line)
     if figure.square:
         page.area.axline((x_low, x_low), (x_high, x_high), linestyle=(0, (3.3, 3.3)), **thin_line)
+
     # Series with their entries in the legend.
     levels = _paint_levels(page, figure)
     for index, series in enumerate(figure.series):
@@ -162,6 +164,7 @@ def curves_paper(figure: CurvesFigure, style: FigureStyle) -> Paper:
         if series.label and _has_legend_entry(figure, series):
             page.entries.append((artists, series.label))
     _add_family_to_legend(page, figure)
+
     # The legend then has the levels and the bands.
     page.entries += zip(levels, (level.label for level in figure.levels), strict=True)
     _paint_marks(page, figure)
@@ -190,6 +193,7 @@ def axis_ranges(figure: CurvesFigure) -> tuple[tuple[float, float], tuple[float,
     ys = [v for series in figure.series for v in (*series.y, *series.low, *series.high)]
     ys += [mark.y for mark in figure.marks]
     ys += [level.value for level in figure.levels if not level.vertical]
+
     # Areas and bars begin at 0.
     is_filled = any(series.kind in ("area", "bars") for series in figure.series) and not figure.y.logarithmic
     if is_filled:
@@ -202,6 +206,7 @@ def axis_ranges(figure: CurvesFigure) -> tuple[tuple[float, float], tuple[float,
     for series in bars:  # the first and the last bar are visible in full
         for middle in (series.x[0], series.x[-1]):
             xs += [middle - half_bar, middle + half_bar]
+
     # A range without negative values ends exactly at 0 below filled series.
     y_low, y_high = value_range(figure.y, ys, 0.05)
     is_grounded = is_filled and min((v for v in ys if isfinite(v)), default=0.0) >= 0
@@ -308,6 +313,7 @@ class _SeriesPainter:
         is_named = series.order is None or len(self._figure.series) <= _N_LOOKS
         if not (self._style.print and is_named):
             marker = {"marker": "None"}
+
         # Distance between markers, and of the first marker from the left, as shares of the width. Each series
         # starts at another place, so that markers of lines close to each other do not cover each other.
         spacing = 2.6 * em / self._style.width
@@ -410,6 +416,7 @@ def rows_paper(figure: RowsFigure, style: FigureStyle) -> Paper:
     page.show_grid("x")
     page.area.set_ylim(max(1, n) - 0.5, -0.5)
     name_rows(page, figure.rows, range(n))
+
     # What the rows show.
     if (figure.bars or figure.zero) and low <= 0.0 <= high:
         page.area.axvline(0.0, color=style.line, linewidth=0.09 * style.em)
@@ -420,10 +427,12 @@ def rows_paper(figure: RowsFigure, style: FigureStyle) -> Paper:
             _paint_bars(page, figure, series, index)
         else:
             _paint_points(page, figure, series)
+
     # Strong rows: a band behind points; bars are painted strong by themselves.
     if not figure.bars:
         for row in figure.strong:
             page.area.axhspan(row - 0.45, row + 0.45, color=style.category(0), alpha=0.08, linewidth=0)
+
     # The legend explains the strong rows by a sample of their color.
     if figure.strong and figure.strong_label:
         if figure.bars:
@@ -487,6 +496,7 @@ def _paint_bars(page: FigurePage, figure: RowsFigure, series: RowSeries, index: 
         pale_color if figure.strong and row not in figure.strong else style.category(number)
         for row, number in enumerate(figure.numbers or (series.number,) * len(figure.rows))
     ]
+
     # Bars of several series share the height of a row.
     middles = [row - _BARS_HEIGHT / 2 + (index + 0.5) * height for row in range(len(figure.rows))]
     lengths = [value if isfinite(value) else nan for value in series.values]
@@ -557,9 +567,11 @@ def map_paper(figure: MapFigure, style: FigureStyle) -> Paper:
     _paint_values(page, figure)
     _paint_marked(page, figure)
     _name_groups(page, figure)
+
     # Width that the names of the rows can have beside the cells and the color bar.
     numbers_width = max((page.width(text) for _, text in _color_bar_ticks(figure)), default=0.0)
     spare = style.width - (_COLOR_BAR_ROOM + n_columns * _USUAL_CELL_WIDTH) * style.em - numbers_width
+
     # Names are fitted to the final size of the cells.
     page.fitters.append(
         lambda _, height: name_rows(page, figure.rows, _labelled_rows(page, figure, height), spare)
@@ -611,6 +623,7 @@ def _paint_cells(page: FigurePage, figure: MapFigure) -> PolyCollection:
     low, high = color_range(figure)
     shades = [style.heat(step / (_N_SHADES - 1), first_dark=figure.first_dark) for step in range(_N_SHADES)]
     colors = ListedColormap(shades).with_extremes(bad="#ffffff" if style.print else "#f2f3f6")
+
     # Corners of each cell; cells without text overlap, so that no seams are visible.
     n_rows = len(figure.rows)
     n_columns = len(figure.columns)
@@ -618,6 +631,7 @@ def _paint_cells(page: FigurePage, figure: MapFigure) -> PolyCollection:
     corners = np.array([[-0.5, -0.5], [end, -0.5], [end, end], [-0.5, end]])  # relative to the middle
     middles = np.array([(column, row) for row in range(n_rows) for column in range(n_columns)]).reshape(-1, 2)
     outlines = np.minimum(middles[:, np.newaxis] + corners, [n_columns - 0.5, n_rows - 0.5])
+
     # Values of the cells, NaN without a color.
     cells = PolyCollection(outlines, cmap=colors, linewidth=0.0)
     cells.set_array(np.ma.masked_invalid(np.array(figure.values, dtype=float).ravel()))
@@ -635,6 +649,7 @@ def _paint_values(page: FigurePage, figure: MapFigure) -> None:
     """Write the values into the cells, where there is room for all of them."""
     if not figure.written:
         return
+
     # Text in each cell with a value, light on dark cells and dark on light ones.
     style = page.style
     low, high = color_range(figure)
@@ -646,6 +661,7 @@ def _paint_values(page: FigurePage, figure: MapFigure) -> None:
         text = fixed(value, figure.decimals)
         look: Look = {"ha": "center", "va": "center_baseline", "color": color}
         written_texts.append(page.area.text(column, row, text, **look))
+
     # The texts are shown only if the widest one fits, which depends on the final size.
     widest = max((page.width(fixed(value, figure.decimals)) for _, _, value in cells), default=0.0)
 
@@ -693,6 +709,7 @@ def _name_groups(page: FigurePage, figure: MapFigure) -> None:
     )
     line: Look = {"color": page.style.line, "linewidth": 0.09 * em, "clip_on": False}
     look: Look = {"color": page.style.text, "ha": "center", "va": "bottom"}
+
     # A group of n columns spans from its first column to its last.
     written_texts = []
     for name, n in figure.groups:
@@ -743,6 +760,7 @@ def _color_bar_ticks(figure: MapFigure) -> Ticks:
     """
     if figure.ends:
         return figure.ends
+
     # Whole numbers, or decimals with as few digits as possible.
     low, high = color_range(figure)
     finite_values = [v for row in figure.values for v in row if isfinite(v)]
@@ -752,6 +770,7 @@ def _color_bar_ticks(figure: MapFigure) -> Ticks:
     else:
         values = ticks.nice_ticks(low, high, 5, ticks.DECIMAL_STEPS)
         texts = ticks.tick_labels(values)
+
     # Values beyond the ends of the bar have the color of the end.
     bar_ticks = list(zip(values, texts, strict=True))
     if bar_ticks and min(finite_values, default=low) < low:
@@ -775,8 +794,10 @@ def _paint_color_bar(page: FigurePage, figure: MapFigure, cells: PolyCollection)
     colors = page.paper.colorbar(cells, cax=bar)
     colors.outline.set_visible(False)
     assert colors.solids is not None  # only a map of lines has none
+
     # Vector graphics instead of an image, with edges that hide the seams between the colours.
     colors.solids.set(rasterized=False, edgecolor="face", linewidth=0.05 * em)
+
     # Numbers beside the bar.
     bar_ticks = _color_bar_ticks(figure)
     bar.set_yticks([value for value, _ in bar_ticks], [text for _, text in bar_ticks])

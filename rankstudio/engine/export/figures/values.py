@@ -274,6 +274,7 @@ class RowsFigure:
         """Return the plotted values, one row per name."""
         header = [self.row_title]
         columns = list[tuple[Cell, ...]]()
+
         # Columns of each series: values, their range, and marks, if there are any.
         for series in self.series:
             title = series.label or self.axis.text
@@ -281,6 +282,7 @@ class RowsFigure:
             columns += [series.values, *((series.low, series.high) if series.low else ())]
             header += [f"{title}, marks"] if series.marks else []
             columns += [series.marks] if series.marks else []
+
         # Further columns for strong rows and histograms.
         if self.strong:
             header.append(self.strong_label or "marked")
@@ -289,6 +291,7 @@ class RowsFigure:
         if self.histograms is not None:
             header += self.histograms.columns
             columns += list(zip(*self.histograms.shares, strict=True))
+
         # Rows of the columns.
         return header, [[name, *(c[row] for c in columns)] for row, name in enumerate(self.rows)]
 

@@ -157,6 +157,7 @@ def catboost_model(values: Mapping[str, Any]) -> ParsedModel:
             trees = tuple(_asymmetric_tree(tree, columns, scale) for tree in values["trees"])
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         raise unreadable(_CATBOOST, tr("the JSON of save_model")) from error
+
     # Names by column; columns of other kinds have none.
     n = 1 + max(labels, default=-1)
     names = tuple(labels.get(column, "") for column in range(n))

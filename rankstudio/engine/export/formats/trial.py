@@ -115,6 +115,7 @@ class Trial:
                     program=Path(command[0]).name, seconds=SECONDS
                 )
             ) from None
+
         # A failure is reported with the beginning of its message.
         if process.returncode:
             raise OutputError(

@@ -32,6 +32,7 @@ def latex_table(table: ResultTable, style: TableStyle) -> str:
         *_group_lines(table),
         latex_line(latex_escaped(title) for title in (table.corner, *(c.title for c in table.columns))),
     ]
+
     # Rows of each block below its caption.
     body: list[str] = []
     for number, (caption, rows) in enumerate(table.styled_blocks(style)):
@@ -45,6 +46,7 @@ def latex_table(table: ResultTable, style: TableStyle) -> str:
             latex_line([latex_escaped(row.title), *(_latex_cell(*cell, style) for cell in cells)])
             for row, cells in rows
         ]
+
     # Notes as wide as the page, not only as the table.
     text = " ".join(map(latex_escaped, table.notes_of(style)))
     below = ["", r"\smallskip", rf"\begin{{minipage}}{{\linewidth}}\footnotesize {text}\end{{minipage}}"]
@@ -153,6 +155,7 @@ class _Sheet:
         for column, title in enumerate(self._titles(), start=1):
             sheet.write_string(sheet_row, column, _cell_text(title), self._format(bottom=1, align="right"))
         sheet.freeze_panes(sheet_row + 1, 1)
+
         # Rows in blocks; a block may have a caption of its own.
         for caption, rows in table.styled_blocks(self._style):
             if caption:
@@ -162,9 +165,11 @@ class _Sheet:
                 sheet_row += 1
                 sheet.write_string(sheet_row, 0, _cell_text(row.title))
                 self._write_cells(sheet_row, cells)
+
         # Notes after an empty row.
         for note_row, note in enumerate(table.notes_of(self._style), start=sheet_row + 2):
             sheet.write_string(note_row, 0, _cell_text(note), self._format(italic=True))
+
         # The first column is as wide as its longest text, up to a limit.
         titles = [table.corner, *(row.title for row in table.rows)]
         sheet.set_column(0, 0, min(_MAX_COLUMN_WIDTH, 2 + max(map(len, titles))))

@@ -234,6 +234,7 @@ class ResultTable:
         if self.block_captions:
             header.append("Contents")
             values.append([self.block_captions[row.block] for row in self.rows])
+
         # A column without any value is left out, unless it is a mean.
         for column_index, column in enumerate(self.columns):
             for suffix, kind in kinds:
