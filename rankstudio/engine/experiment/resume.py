@@ -89,7 +89,7 @@ def run_stored(
         outgoing_event = event
         total_seconds = total_seconds + seconds
         match event:
-            # Steps are not stored; their time counts for their unit.
+            # Steps are stored with their unit, and their time counts for it.
             case StepDone(unit=unit) | UnitProgress(unit=unit):
                 seconds_by_unit[unit.fold, unit.position] += seconds
             # A unit that the study has is not stored again.

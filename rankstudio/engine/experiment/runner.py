@@ -224,7 +224,7 @@ def run(
     finished: list[FoldResult] = []
     keep = path_keeper(plan)
 
-    # Methods that evaluate given files prepare a fold differently from methods that learn.
+    # Files of given scores and models are read once, before the first fold.
     is_given = plan.entry.given and open_folds
     prepare = given_folds(plan, dataset) if is_given else partial(make_fold_context, plan)
     digest = data_digest(dataset) if open_folds else ""

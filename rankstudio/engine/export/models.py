@@ -362,7 +362,7 @@ def checked_beyond(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
     """
     kind = _checked_field(values, "kind", str)
 
-    # Each kind has its own fields; feature ids must be those of the model.
+    # Each kind of model has its own fields.
     match kind:
         case "thresholds":
             thresholds = [

@@ -175,11 +175,11 @@ class CandidateMap:
         if self.growing:
             is_selected_here = self.taken[:, columns].any(axis=1)
             best = np.where(is_selected_here, 2.0, best)  # before all others, whose shares are at most 1
-            # The feature that must be shown takes the last row.
             rows = np.argsort(-best, kind="stable")
         else:
             rows = np.arange(best.size)
         rows = rows[best[rows] >= 0][: max(1, most_features)]
+        # The feature that must be shown takes the last row.
         if always in self.features and self.features.index(always) not in rows:
             rows[-1] = self.features.index(always)
         cells = np.ix_(rows, columns)

@@ -88,7 +88,7 @@ def path_figure(run: RunResult, name: str = "") -> CurvesFigure | None:
     reference = float(np.mean(baselines))
     y_title = _measure_axis_title(name) if name else tr(run.plan.criterion)
 
-    # A positive criterion that falls by magnitudes is shown on a logarithmic axis.
+    # A positive criterion that spans magnitudes is shown on a logarithmic axis.
     finite = [y for curve in series for y in curve.y if np.isfinite(y)]
     is_positive_criterion = not name and min(finite, default=0.0) > 0
     is_logarithmic = is_positive_criterion and max(finite) / min(finite) >= _MIN_LOGARITHMIC_RATIO

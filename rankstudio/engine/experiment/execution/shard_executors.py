@@ -196,7 +196,7 @@ class _Session:
 
         If the answer is lost, ask again.
         """
-        # While the answer is pending, a worker that will never answer is replaced.
+        # A pending call that waits for a lost worker is made again.
         future = pending_answers[index]
         if not wait([future], timeout=_POLL_SECONDS).done:
             if self._workers.stranded(future):

@@ -720,9 +720,9 @@ def estimator(plan: Plan, entry: Method, parameters: Mapping[str, Any], feature_
     if reason := refusal(plan, entry, selects=entry.key == plan.method):
         raise PlanError(reason)
 
-    # Costs in milliseconds are replaced by the prices of the features.
     groups_by_name = feature_groups_of(plan)
     _check_bans(parameters, groups_by_name)
+    # Costs in milliseconds are replaced by the prices of the features.
     parameters = {name: _feature_prices(plan) if v == MILLISECONDS else v for name, v in parameters.items()}
     names_with_features = [
         p.name for p in entry.parameters if p.own_file or p.kind in (Kind.FEATURES, Kind.COSTS)
