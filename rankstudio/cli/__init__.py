@@ -80,6 +80,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     argv : sequence of str, optional
         The arguments without the program's name; those of this process by default.
     """
+    # Set up the output before anything is printed.
     arguments = list(sys.argv[1:] if argv is None else argv)
     warnings.showwarning = _Notes().show
     streams.set_up()
@@ -88,6 +89,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             return _dispatch(arguments)
         finally:
             sys.stdout.flush()
+    # Each kind of end has its own status and message.
     except (KeyboardInterrupt, Cancelled):
         tell("Interrupted.", file=sys.stderr)
         return INTERRUPTED
@@ -166,6 +168,8 @@ def command_line(names: Sequence[str]) -> CommandParser:
         epilog=_EPILOG,
         formatter_class=HelpFormatter,
     )
+
+    # Options of the window, which opens without a command.
     parser.add_argument("--sample", action="store_true", help="open the bundled sample with its finished run")
     parser.add_argument("--run", action="store_true", help="also run the plan of what is opened")
     parser.add_argument("--language", choices=LANGUAGES, help="language of the window: English or German")
@@ -173,6 +177,8 @@ def command_line(names: Sequence[str]) -> CommandParser:
         "--version", action="version", version=f"RankStudio {__version__}", help="print the version"
     )
     subparsers = parser.add_subparsers(title="commands", metavar="COMMAND [OPTION …]", prog="rankstudio")
+
+    # Only the modules of the named commands are imported.
     for name in names:
         module = _loaded_command(name)
         command = subparsers.add_parser(
@@ -210,6 +216,7 @@ def _open_window(arguments: list[str]) -> int:
         if word.startswith("-") or arguments[index - 1 : index] == ["--language"]
     ]
     files = [word for word in arguments if word not in options]
+
     # Only the help needs the parsers of the commands, which look texts up and import the engine.
     is_help = bool({"-h", "--help"} & set(options))
     parser = command_line(tuple(known_commands()) if is_help else ())

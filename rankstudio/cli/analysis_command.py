@@ -78,6 +78,7 @@ class AnalysisCommand:
 
     def run(self, args: argparse.Namespace) -> int:
         """Carry the command out."""
+        # RankStudio's own analyses may read their options themselves.
         entry = self._entry
         if entry.terminal:
             subject, values = self._guarded(lambda: _subject_and_values(entry.terminal, args))
@@ -85,6 +86,7 @@ class AnalysisCommand:
         else:
             parameters = self._parameters(args)
             result, stopped = _run_analysis(entry, opened_subject(args, entry.needs), parameters)
+        # Print JSON or tables, and the warnings after them.
         if args.json:
             plain: Any = {"analysis": entry.key, "tables": [table.as_dict() for table in result.tables]}
             tell(as_json(plain if result.values is None else result.values))
@@ -177,18 +179,21 @@ def opened_subject(args: argparse.Namespace, needs: Needs) -> tuple[Any, ...]:
     from rankstudio.engine.analysis.measurements.measurement import sealed_data, sealed_run
     from rankstudio.engine.experiment.units.single_path import training_fold
 
+    # A run of a study, with its data.
     if needs is Needs.RUN:
         run = opened_run(args.study, args.number)
         if run.sealed:
             return sealed_run(run.result), sealed_data(run.dataset)
         return run.result, run.dataset
     refuse_both(args)
+    # A plan with its data.
     if needs is Needs.PLAN:
         from rankstudio.engine.experiment.runner import open_data
 
         args.data = None if args.sample else [args.data]
         plan = plan_from(args)
         return plan, open_data(plan)
+    # Data only: all folds, or the training part of one.
     plan, dataset, _ = fold_of_data(args, "--folds")
     return (dataset,) if needs is Needs.FOLDS else (training_fold(plan, dataset).train,)
 

@@ -108,6 +108,7 @@ def leave_out(arguments: Sequence[str]) -> list[str]:
     """
     from rankstudio.engine.plugins.loader import WITHOUT
 
+    # The name follows as the next word, or after an equals sign.
     names: list[str] = []
     other_arguments: list[str] = []
     words = iter(arguments)
@@ -121,6 +122,7 @@ def leave_out(arguments: Sequence[str]) -> list[str]:
             names.append(word.partition("=")[2])
         else:
             other_arguments.append(word)
+    # The environment carries the names to worker processes, too.
     if names:
         earlier_names = os.environ.get(WITHOUT, "")
         os.environ[WITHOUT] = ",".join([earlier_names, *names] if earlier_names else names)

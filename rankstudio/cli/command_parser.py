@@ -120,6 +120,8 @@ class CommandParser(argparse.ArgumentParser):
         """
         if not self.by_method:
             return super().format_help()
+
+        # argparse has the texts as attributes: change them, format, and restore them.
         methods = {option: self._typed_value(option) for option in ("--method", "--ranker")}
         brief = not any(methods.values())
         texts = [(action, action.help, action.metavar) for action in self._actions]
@@ -128,9 +130,11 @@ class CommandParser(argparse.ArgumentParser):
         epilog = self.epilog
         try:
             for action in self._actions:
+                # Parameters are shown for the methods on the command line only.
                 owners = getattr(action, "owners", None)
                 if owners is not None:
                     action.help = owners.get(methods[action.of], argparse.SUPPRESS)  # type: ignore[attr-defined]
+                # Without a method the help is short.
                 elif brief and _is_shown(action):
                     hidden = action.dest.startswith(_SELDOM_OPTIONS)
                     action.help = argparse.SUPPRESS if hidden else _first_clause(action.help or "")

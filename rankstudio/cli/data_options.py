@@ -96,6 +96,7 @@ SAMPLE_FILE = "use the test part of fold 1 of the bundled sample instead of DATA
 
 def add_column_options(parser: Any) -> None:
     """Add the options for data in tables, for SVMlight text with ids from 0, and for feature logs."""
+    # Meaning of the columns of a table.
     parser.add_argument(
         "--qid",
         metavar="COLUMN",
@@ -136,12 +137,16 @@ def add_column_options(parser: Any) -> None:
         const=True,
         help="read all documents as one ranking; folds are then made of documents",
     )
+
+    # How other columns and texts are read.
     parser.add_argument("--ignore", metavar="X,Y", help="columns to leave out")
     parser.add_argument(
         "--missing-text",
         metavar="A,B",
         help='texts that stand for a missing value, such as "n.a.", besides NULL, NaN, NA and none',
     )
+
+    # Formats other than tables.
     parser.add_argument(
         "--data-format", metavar="KEY", help="format of the data, if it is not recognised; see plugins"
     )
@@ -183,8 +188,10 @@ def columns_from(args: argparse.Namespace) -> dict[str, Any]:
         value: Any = getattr(args, option.removeprefix("--").replace("-", "_"), None)
         if value is None:
             continue
+        # Options with several names.
         if name in ("features", "ignore", "labels", "missing_texts"):
             value = split_names(value)
+        # Files are stored by absolute paths; only judgments may have several.
         if name in FILES:
             paths = value if isinstance(value, list) else [value]
             value = [str(Path(path).absolute()) if str(path) else "" for path in paths]

@@ -156,6 +156,7 @@ class ProgressBar:
         self._last_event_time = time.monotonic()
         match event:
             case RunStarted():
+                # Numbers of the whole run, from which the share done is computed.
                 self._began = self._last_event_time
                 self._n_units = len(event.units)
                 self._steps_per_unit = event.steps_per_unit
@@ -164,6 +165,7 @@ class ProgressBar:
                 if event.memory is not None and event.memory.large:
                     tell(event.memory.sentence, file=self._line.stream, flush=True)
             case StepDone():
+                # A step is a part of its unit.
                 self._is_computing = True
                 self._n_done = self._n_finished_units + event.step.number / self._steps_per_unit
                 self._draw(event.unit)
@@ -172,6 +174,7 @@ class ProgressBar:
             case UnitFinished():
                 self._n_finished_units += 1
                 self._n_done = self._n_finished_units
+                # A unit that comes fast and without steps was stored.
                 has_no_work = event.seconds is None and not self._is_computing
                 is_fast = self._last_event_time - previous_event_time < _MAX_STORED_SECONDS
                 self._n_stored_units += has_no_work and is_fast
@@ -196,10 +199,12 @@ class ProgressBar:
             return
         share = self._n_done / self._n_units
         filled = round(share * _BAR_WIDTH)
+        # Stored units took no time, so they do not count for the remaining time.
         n_computed = self._n_done - self._n_stored_units
         remaining = ""
         if n_computed > 0:
             remaining = f"  {self._remaining_text(time.monotonic() - self._began, n_computed)}"
+        # Combination, bar and texts on one line.
         values = zip(self._axes, unit.values, strict=True)
         combination = ", ".join(f"{axis.label} {axis.format(value)}" for axis, value in values)
         bar = "█" * filled + "░" * (_BAR_WIDTH - filled)

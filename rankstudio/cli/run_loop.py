@@ -125,11 +125,13 @@ def compare(comparison: Comparison, data: Sequence[str], args: Namespace, at_han
     """
     from rankstudio.cli.output.comparison_tables import shown, write
 
+    # Refuse an output folder with other contents before the runs.
     out = args.out
     store = log_store(args.log)
     if out is not None:
         make_folder(out)
         refuse_other_comparison(comparison, data, out, args.force)
+    # Run all plans on each dataset, until the user stops.
     total = Whole(sum(len(comparison.plans(dataset)) for dataset in data))
     with study_at(study_path(args.study, out)) as opened_study, stopping() as stop:
         running = _Running(
@@ -142,6 +144,7 @@ def compare(comparison: Comparison, data: Sequence[str], args: Namespace, at_han
             store=store,
         )
         stopped = any(running.run_on(dataset) for dataset in data)
+    # An error that left out a dataset is raised only if no other dataset has results.
     results = running.results
     if running.left_out is not None and not results and not stopped:
         raise running.left_out
@@ -176,18 +179,22 @@ class _Running:
         """Run plans that share their data, without impossible runs; return whether the user stopped it."""
         from rankstudio.engine.experiment.runner import open_data, usual_choices
 
+        # Data that cannot be opened leave out all of their plans.
         try:
             dataset = open_data(plans[0])
             check_measured(plans[0], dataset)
         except DataError as error:
             self._leave_out(error, len(plans))
             return False
+
+        # Plans share the cached training parts.
         grouped: dict[int, Any] = {}
         for plan in plans:
             if self.stop.asked:
                 return True
             tell(f"{self.whole}: {plan.title} on {dataset.name}", file=sys.stderr, flush=True)
             completed_plan = usual_choices(plan, dataset, self.comparison.protocol)
+            # A plan that does not fit the data is left out alone.
             try:
                 with logged(self.store, dataset.name) as log:
                     going = Going(
@@ -203,6 +210,7 @@ class _Running:
             except (PlanError, ParameterError, MissingExtraError, DatasetError) as error:
                 self._leave_out(error, 1)
                 continue
+            # Only a complete run has a place in the tables.
             result = going.result()
             if log is not None:
                 log.finish(result, stopped=stopped)

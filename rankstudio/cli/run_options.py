@@ -114,6 +114,7 @@ def add_reading(parser: Any) -> None:
 
 def _add_input_and_output(parser: Any) -> None:
     """Add the options of the data, and of the results to write."""
+    # Data.
     parser.add_argument(
         "--data",
         type=place_name,
@@ -125,6 +126,8 @@ def _add_input_and_output(parser: Any) -> None:
     add_sample_option(
         parser, "run on the bundled sample; without --out and --study into rankstudio-sample, with figures"
     )
+
+    # Parts of the data: folds, feature groups with their costs, and preferences of a file.
     parser.add_argument("--folds", help="folds to run, such as 1,3; all by default")
     parser.add_argument(
         "--protocol",
@@ -141,6 +144,8 @@ def _add_input_and_output(parser: Any) -> None:
     add_costs(parser)
     add_feature_set_option(parser, "names and definitions are stored in the study")
     add_preferences(parser)
+
+    # Files that are evaluated instead of a method.
     parser.add_argument(
         "--scores",
         action="append",
@@ -157,14 +162,20 @@ def _add_input_and_output(parser: Any) -> None:
         "folder with fold1.json …, one per fold; also of LightGBM, XGBoost, CatBoost, RankLib, Solr, "
         "Elasticsearch and ONNX; repeatable",
     )
+
+    # How the data are read.
     add_column_options(parser)
     parser.add_argument("--missing", **MISSING)
     parser.add_argument("--normalize", **NORMALIZE)
+
+    # Where the results are written.
     parser.add_argument("--out", type=Path, help="folder for the results; by default they are only printed")
     parser.add_argument(
         "--study", type=Path, help="study file that stores completed units; default: OUT/study.rankstudio"
     )
     parser.add_argument("--resume", type=Path, metavar="STUDY", help="resume the unfinished runs of a study")
+
+    # What is written besides the results.
     parser.add_argument("--figures", action="store_true", help="also draw the curves as PNG files into OUT")
     parser.add_argument(
         "--refit",
@@ -179,6 +190,7 @@ def _add_input_and_output(parser: Any) -> None:
 
 def _add_selection(parser: Any) -> None:
     """Add the options of method and model selection."""
+    # The method and its parameters.
     selectors = [m.key for m in methods() if m.selects]
     rankers = [m.key for m in methods() if not m.selects]
     parser.add_argument(
@@ -201,6 +213,8 @@ def _add_selection(parser: Any) -> None:
         action="store_true",
         help="allow the code that the plan or the study names, now and later; only if you trust its source",
     )
+
+    # How the model is trained and chosen.
     parser.add_argument(
         "--ranker",
         dest="ranker",
@@ -227,6 +241,8 @@ def _add_selection(parser: Any) -> None:
         help="folds whose queries were known when the pinned features were chosen by hand, such as "
         '"given: 1"; a run that measures these queries is not ranked',
     )
+
+    # How the results are measured.
     parser.add_argument("--measures", help="measures to report, such as MAP,NDCG@10")
     parser.add_argument("--seed", type=int, help="random seed, also of the protocol; 0 by default")
     parser.add_argument(
@@ -317,10 +333,12 @@ def plan_file(args: argparse.Namespace) -> Path | None:
     path: Path | None = args.plan
     if path is None:
         return None
+    # Names that stand for a file: standard input, or a plan of RankStudio.
     if is_standard(path):
         return input_file(path, ".toml")
     if not path.exists() and str(path) in _bundled_plans():
         return resource("plans", f"{path}.toml")
+    # A study is no plan; data are one, with the options.
     if kind_of(path) == "study":
         raise PlanError(
             f"PLAN: expected a plan or data, got a study, {path}; rankstudio run --resume {path} goes "
@@ -333,6 +351,7 @@ def plan_file(args: argparse.Namespace) -> Path | None:
             raise PlanError(f"{path}: found data, expected a TOML plan with {_data_option_text(args)}.")
         args.data = [str(path)]
         return None
+    # Names that are probably a mistake.
     if not path.exists() and str(path) in {entry.key for entry in methods()}:
         raise PlanError(f"{path}: plan not found. For the method of this name, use --method {path}.")
     if not path.exists() and (meant := nearest(str(path), _bundled_plans())):
@@ -377,17 +396,20 @@ def plan_from(args: argparse.Namespace) -> Plan:
     PlanError, ParameterError
         If the options describe no plan.
     """
+    # Start from the plan of the file, or from an empty plan.
     if args.plan is None and args.data is None and not args.sample:
         raise PlanError("No data: use --data with a file or folder, --sample, or a plan.")
     if args.plan:
         allow_named_code(args, args.plan)
     plan = with_data_beside(load_plan(args.plan), args.plan) if args.plan else Plan(data="")
+    # Feature names and costs need the data that the options state.
     changes = _data_field(args) | _plan_fields(args)
     data_changes = {name: changes[name] for name in ("data", "columns") if name in changes}
     names = _feature_names_reader(plan.changed(**data_changes))
     costs = costs_from(args, plan.changed(**data_changes))
     method_parameters = _stated_parameters(args, "parameter_", names)
     ranker_parameters = _stated_parameters(args, "ranker_parameter_", names)
+    # Stated parameters change those of the file, if these are of the same method.
     method_parameters |= settings_from(args)
     for field, stated_parameters, parameters_field, prefix in (
         ("method", method_parameters, "parameters", "--"),

@@ -53,6 +53,7 @@ def workers(args: argparse.Namespace) -> Iterator[Workers]:
     """
     if args.scheduler is not None and args.workers is not None:
         raise PlanError("--workers: not allowed with --scheduler, which has its own workers. Omit one.")
+    # One worker needs no executor.
     certificates = _certificates(args)
     is_default = args.workers is None and args.scheduler is None
     if args.workers == 1 or (is_default and threads.available() == 1):
@@ -60,6 +61,7 @@ def workers(args: argparse.Namespace) -> Iterator[Workers]:
         return
     from rankstudio.engine.experiment.execution import executors
 
+    # Workers of a cluster, processes, or by default threads.
     if args.scheduler is not None:
         with executors.on_cluster(args.scheduler, certificates) as executor:
             yield Workers(executor)

@@ -88,6 +88,7 @@ table for publication:
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
+    # Which runs are compared, and how.
     parser.add_argument("studies", nargs="+", type=Path, metavar="STUDY", help="study file")
     parser.add_argument("--measure", help="measure to compare; the selection criterion by default")
     parser.add_argument(
@@ -105,7 +106,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "part is sealed",
     )
     parser.add_argument("--seed", type=int, default=0, help="seed of the randomisation and the bootstrap")
+
+    # Table for a publication.
     _add_table_options(parser)
+
+    # Where and how the comparison is written.
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--format", choices=FORMATS, help="output format; text by default")
     form.add_argument(
@@ -127,6 +132,7 @@ def _add_table_options(parser: argparse.ArgumentParser) -> None:
 
     Any of them makes the command print such a table.
     """
+    # What the cells and columns show.
     table = parser.add_argument_group("table for publication")
     table.add_argument(
         "--measures",
@@ -138,6 +144,8 @@ def _add_table_options(parser: argparse.ArgumentParser) -> None:
         choices=_COLUMN_CHOICES,
         help="columns of the table, grouped by the others; measures by default",
     )
+
+    # How the best and the significant cells are marked.
     table.add_argument(
         "--bold", action="store_true", help="print the best of each column bold and underline the second"
     )
@@ -172,10 +180,12 @@ def run(args: argparse.Namespace) -> int:
         return _write_table(args)
     from rankstudio.cli.output.comparison_tables import as_dict, sections, tests_table
 
+    # Compare the runs of the studies.
     form = form_of_output(args.format, args.out, FORMATS, "--format", "text")
     if args.out is not None:
         check_outputs([args.out], args)
     compared = _compare_runs(_compared_runs(_report_sources(args), args), args)
+    # The comparison in the wanted form.
     text: str
     match form:
         case "json":
@@ -221,6 +231,7 @@ def _compared_runs(sources: Sequence[ReportSource], args: argparse.Namespace) ->
 
     By default, these are runs without sealed test parts.
     """
+    # Runs on the part that is asked for; by default the test part, unless it is sealed.
     runs: list[RunResult] = []
     sealed: dict[str, None] = {}
     for source in sources:
@@ -229,6 +240,7 @@ def _compared_runs(sources: Sequence[ReportSource], args: argparse.Namespace) ->
             if args.part is None and source.is_sealed(run) and has_test:
                 sealed[run.result.data_name] = None
             runs.append(_run_on_part(run, visible, args.part).result)
+    # Tell once for each dataset why the validation part is used.
     for name in sealed:
         tell(
             f"Note: The test part of {name} is sealed, so its runs are compared on the validation part. "
@@ -293,6 +305,7 @@ def _write_table(args: argparse.Namespace) -> int:
     """
     from rankstudio.engine.analysis.result_table.builder import result_table, table_runs
 
+    # Check the options before the studies are read.
     if args.measure and args.measures:
         raise PlanError("--measure and --measures: expected one of them, got both.")
     if args.format and not args.to and args.format not in _SUFFIXES:
@@ -305,11 +318,17 @@ def _write_table(args: argparse.Namespace) -> int:
         check_outputs([args.out], args)
     elif form.text is None:
         raise PlanError(f"--to {form.key}: {form.label} is binary and cannot be printed; add --out FILE.")
+
+    # Runs of the table, on the one dataset that the options name.
     runs = list(table_runs(_report_sources(args), args.part))
     _check_dataset(args, [run.result.data_name for run in runs])
     runs = [run for run in runs if args.data in (None, run.result.data_name)]
     names = split_names(args.measures or args.measure or "")
+
+    # The reference run is a number, or the name of a method.
     against = int(args.against) if (args.against or "").isdecimal() else args.against or ""
+
+    # Any option of a test asks for its marks.
     marks = args.marks or args.test is not None
     query = TableQuery(
         measures=names,

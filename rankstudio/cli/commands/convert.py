@@ -76,7 +76,10 @@ format cannot store, such as comments. Existing files are overwritten only with 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
+    # Standard input has no second file for query sizes.
     piped = [entry.key for entry in written_formats() if not entry.sizes]
+
+    # Input and output, with their formats.
     add_data(parser, "data file or folder of folds; - is standard input")
     parser.add_argument("out", metavar="OUT", type=Path, help="file or folder to write; - is standard output")
     parser.add_argument(
@@ -94,6 +97,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         + "; ".join(f"{entry.key}: {entry.label}" for entry in written_formats())
         + "; by default the format of OUT's ending, otherwise letor",
     )
+
+    # Judgments of search engines, with the runs or the feature logs.
     parser.add_argument(
         "--qrels",
         action="store_true",
@@ -113,9 +118,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help="also write the documents of feature logs that are only logged or only judged, as a CSV file",
     )
+
+    # Features to keep.
     parser.add_argument("--features", help="ids of the features to keep, such as 39,23; all by default")
     add_selection_options(parser)
     add_feature_set_option(parser, "--renumber also writes the part with the kept features")
+
+    # Preprocessing, and the folds to create.
     parser.add_argument("--missing", **MISSING, default="query_min")
     parser.add_argument("--normalize", **NORMALIZE, default="none")
     parser.add_argument(
@@ -137,6 +146,8 @@ def run(args: argparse.Namespace) -> int:
 
     check_numbers(args, seed=0)
     check_outputs([args.out, *filter(None, [args.unmatched])], args)  # before a long file is read
+
+    # Read the data, or join the runs with their judgments.
     runs = _named_runs(args)
     form = _output_format(args)
     plan = Plan(
@@ -152,6 +163,8 @@ def run(args: argparse.Namespace) -> int:
     dataset = open_data(plan) if runs is None else _judged_documents(plan, args.data, runs)
     if form.has_word_ids and format_of_key(dataset.origin.read_as.format).is_joined:
         dataset = _with_plain_ids(dataset)
+
+    # Tell what the input has that the output does not show.
     for warning in dict.fromkeys(dataset.warnings):
         tell(f"Note: {warning}", file=sys.stderr)
     if dataset.origin.columns.judges:
@@ -160,6 +173,8 @@ def run(args: argparse.Namespace) -> int:
     files = DatasetFiles(
         dataset=dataset, out=args.out, form=form, kept=_kept_feature_ids(args), renumber=args.renumber
     )
+
+    # Refuse outputs that cannot be written, before anything is written.
     if not files.single and is_standard(args.out):
         raise PlanError(f"OUT: expected a folder for {len(files.parts)} files, got -.")
     if not files.single and args.out.is_file():
@@ -167,6 +182,8 @@ def run(args: argparse.Namespace) -> int:
     check_outputs(files.paths, args)
     if args.unmatched is not None:
         _write_unmatched(args, plan)
+
+    # One file goes to standard output; files on disk are written one by one.
     comments = not args.no_comments
     if is_standard(args.out):
         _print_data(files.written_data(next(iter(files.parts.values()))), form, comments=comments)
@@ -274,13 +291,16 @@ def _kept_feature_ids(args: argparse.Namespace) -> tuple[int, ...] | None:
     PlanError
         If the options contradict each other, or the ids are invalid.
     """
+    # Features that a model or a run selected.
     if args.selected is not None:
         if args.features is not None:
             raise PlanError("--features and --selected: expected one of them, got both.")
         return selected_features(args.selected, args.number, args.fold)
+    # Options that need a selected run.
     for option, value in (("--selected-run", args.number), ("--selected-fold", args.fold)):
         if value is not None:
             raise PlanError(f"{option}: only with --selected. Add --selected, or omit {option}.")
+    # Listed ids.
     if args.features is None:
         return None
     text = str(args.features)
@@ -371,6 +391,7 @@ def _folds_of_results(path: Path) -> dict[int, tuple[int, ...]] | None:
 
     The result is None for another file in JSON.
     """
+    # Read the file; other JSON than results gives None.
     try:
         values = json.loads(read_text(path))
     except OSError as error:
@@ -381,6 +402,7 @@ def _folds_of_results(path: Path) -> dict[int, tuple[int, ...]] | None:
         raise PlanError(f"{path}: expected {_EXPECTED_SOURCE}, found invalid JSON ({error}).") from error
     if not isinstance(values, dict) or "folds" not in values:
         return None
+    # Each fold once, with a list of feature ids; other entries are refused.
     entries = values["folds"] if isinstance(values["folds"], list) else [None]
     folds = {}
     for position, entry in enumerate(entries, start=1):

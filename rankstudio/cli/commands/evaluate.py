@@ -52,6 +52,7 @@ EPILOG = _epilog()
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
+    # Data, with their scores or a model.
     add_data(parser, "data file; its features are used only with --model", SAMPLE_FILE)
     parser.add_argument(
         "scores", metavar="SCORES", type=Path, nargs="?", help="text file with one score per line"
@@ -63,6 +64,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="model to use instead of SCORES: of RankStudio, LightGBM, XGBoost, CatBoost, RankLib, Solr, "
         "Elasticsearch, or ONNX",
     )
+
+    # How the scores are measured.
     parser.add_argument(
         "--convention",
         choices=list(CONVENTIONS),
@@ -96,6 +99,7 @@ def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
     from rankstudio.engine.analysis.measurements.score_evaluation import evaluate_file
 
+    # Exactly one source of scores: a score file or a model.
     args.data = data_file(args.data)
     if (args.scores is None) == (args.model is None):
         raise ParameterError("SCORES", "both" if args.scores else "neither", "either a score file or --model")
@@ -103,6 +107,8 @@ def run(args: argparse.Namespace) -> int:
     source = args.scores or args.model
     if is_standard(args.data) and is_standard(source):
         raise ParameterError("SCORES", "-", "a file, because DATA is standard input")
+
+    # Measure the scores.
     read = input_file(args.data)
     scored = input_file(source)
     result, data, notes = evaluate_file(
@@ -116,6 +122,8 @@ def run(args: argparse.Namespace) -> int:
     )
     for note in notes:
         tell(f"Note: {note}", file=sys.stderr)
+
+    # Print JSON, or tables under a title.
     if args.json:
         tell(as_json(as_dict(result, per_query=args.per_query)))
     else:

@@ -67,6 +67,7 @@ EPILOG = _epilog()
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
+    # The model and its format.
     add_model(parser)
     parser.add_argument(
         "--to",
@@ -76,6 +77,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="format (see below)",
     )
     parser.add_argument("--out", metavar="FILE", type=Path, required=True, help="file to write; - prints it")
+    # How the export is verified.
     parser.add_argument("--data", type=Path, help="data file or folder of folds for the verification")
     add_sample_option(parser, "verify on the bundled sample")
     parser.add_argument(
@@ -95,6 +97,7 @@ def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
     from rankstudio.engine.export.proof import fitted_function, ranking_proof, unproved
 
+    # The function of the model, as the format can express it.
     take_model(args)
     refuse_both(args, neither=True)
     model = load_model(args.model)
@@ -102,9 +105,11 @@ def run(args: argparse.Namespace) -> int:
         return _write_feature_set(args, model)
     form = model_format(args.to)
     function, unfit = _score_function(args, model, form)
+    # Documents on which the written model is compared with the original.
     parts, source, reason = ([], "", "") if args.no_proof else _trial_documents(args, model)
     fitted = fitted_function(model, function, form, parts)
     files = form.files(fitted)
+    # Write the files, unless standard output takes the only one.
     refuse_output_with_json(args)
     written: list[str] = []
     if is_standard(args.out):
@@ -115,6 +120,7 @@ def run(args: argparse.Namespace) -> int:
         check_outputs([*form.paths(args.out).values()], args, _data_paths(model))
         written = [str(path) for path in form.save(args.out, files)]
         files = form.scored_files(args.out)
+    # Rank with the written files to prove that the ranking is the same.
     proof = None
     if not args.no_proof:
         proof = unproved(reason) if reason else ranking_proof(model, function, form, files, parts)
@@ -151,6 +157,7 @@ def _feature_set_of_data(args: argparse.Namespace, model: Model) -> FeatureSet |
 
 def _write_feature_set(args: argparse.Namespace, model: Model) -> int:
     """Write the part of a feature set that a model needs."""
+    # The feature set of the option, or the one beside the data.
     feature_set = (
         read_feature_set(args.feature_set) if args.feature_set else _feature_set_of_data(args, model)
     )
@@ -159,8 +166,10 @@ def _write_feature_set(args: argparse.Namespace, model: Model) -> int:
             "--feature-set: found no feature set beside the data. Give the file of the feature set with "
             "which the data were logged."
         )
+    # The part with the features of the model.
     used = feature_set.of([(feature.id, feature.name) for feature in model.features])
     text = feature_set.reduced(used.values()).text()
+    # Print it, or write it with a summary.
     refuse_output_with_json(args)
     if is_standard(args.out):
         write_output(args.out, text.encode())
@@ -182,6 +191,7 @@ def _print_outcome(
     args: argparse.Namespace, written: list[str], note: str, proof: RankingProof | None, data_name: str
 ) -> None:
     """Print the written files, the changes for the format, and whether the exported model ranks alike."""
+    # Without a verification there are no numbers of queries.
     sentence = _proof_sentence(proof, data_name) if proof else ""
     if args.json:
         outcome = {"identical": proof.identical, "queries": proof.n_queries} if proof else {}
@@ -192,6 +202,7 @@ def _print_outcome(
             )
         )
         return
+    # Standard output may be the exported file, so notes go to standard error.
     if written:
         tell(f"Written: {', '.join(written)}", file=sys.stderr)
     if note:

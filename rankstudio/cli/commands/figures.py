@@ -50,6 +50,7 @@ they are read from their original location, and the bands are left out if the da
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
+    # Which figures, and where to.
     parser.add_argument("study", type=Path, metavar="STUDY", help="study file")
     parser.add_argument("--out", type=Path, metavar="DIR", help="output folder; created if it does not exist")
     parser.add_argument("--list", action="store_true", help="list the names of the figures without writing")
@@ -58,6 +59,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="NAMES",
         help="comma-separated names of figures; the end of a name is enough, such as validation",
     )
+
+    # How the figures look.
     parser.add_argument("--to", metavar="FORMATS", default="pdf", help="pdf, svg, png, csv (default: pdf)")
     parser.add_argument(
         "--width",
@@ -76,6 +79,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="light: screen colors; print: dark colors and markers, readable in grayscale (default: light)",
     )
     parser.add_argument("--dpi", type=float, default=300.0, help="PNG resolution (default: 300)")
+
+    # What the figures show.
     add_run_choice(parser)
     parser.add_argument("--measure", help="measure to show; the selection criterion by default")
     parser.add_argument(
@@ -92,12 +97,15 @@ def run(args: argparse.Namespace) -> int:
     from rankstudio.engine.export.figures.files import figure_files, formats_of
     from rankstudio.engine.export.figures.style import style_of
 
+    # Check the options before the study is read.
     formats = formats_of(args.to)
     style = style_of(args.width, args.font, args.colors, args.height)
     if not 30 <= args.dpi <= 2400:
         raise ParameterError("--dpi", args.dpi, "a number from 30 to 2400")
     if args.out is None and not args.list:
         raise ParameterError("--out", "nothing", "an output folder, or --list")
+
+    # Read the runs; the documents are needed only for the bands.
     name = measure(args.measure).name if args.measure else ""
     choice = run_choice(args)
     with reading(args.study) as (study, _):
@@ -105,6 +113,8 @@ def run(args: argparse.Namespace) -> int:
         opener = no_data if args.without_data or args.list else DataOpener()
         source = read_study(study, opener, choice=choice)
     tell_others(source, "The figures show")
+
+    # List the figures, or draw and write them.
     figures = named_figures(study_figures(replace(source, measure=name)), args.only or "")
     if args.list:
         tell(

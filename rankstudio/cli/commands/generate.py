@@ -51,11 +51,13 @@ def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
     from rankstudio.engine.data.large_folder import LargeData, write_folder, written_files
 
+    # Refuse existing files before the data are written.
     data = LargeData(
         n_documents=args.documents, n_queries=args.queries, n_features=args.features, seed=args.seed
     )
     files = written_files(args.folder)
     check_outputs([*files.values()], args)
+    # Write shard by shard, with progress.
     with closing(write_folder(data, args.folder)) as steps:
         _, stopped = last_state(steps, lambda n_documents: n_documents, data.n_documents)
     if stopped:

@@ -64,6 +64,7 @@ def _without_tuples(value: Any) -> Any:
 
 def as_text(entry: Method) -> str:
     """Return an entry as a paragraph with its parameters below."""
+    # Name, summary and formula.
     text = entry.description
     lines = [f"{entry.key}  –  {entry.label} ({entry.family}), {text.citation}"]
     lines += textwrap.wrap(text.summary, 92, initial_indent="  ", subsequent_indent="  ")
@@ -73,6 +74,7 @@ def as_text(entry: Method) -> str:
         lines.append(f"  {entry.group_rule}")
     if entry.lacking:
         lines.append(f"  {entry.lacking}")
+    # Parameters.
     for p in entry.parameters:
         lines.append(f"  {p.option:<12} {p.label}: {p.expected}; {default(p)}")
         lines += textwrap.wrap(p.help, 92, initial_indent=" " * 15, subsequent_indent=" " * 15)

@@ -43,6 +43,8 @@ def run(args: argparse.Namespace) -> int:
         return _print_checks(args.check, json=args.json)
     for loaded in plugins().loaded:  # so that warnings about invalid entries come before the list
         added_by(loaded)
+
+    # Loaded plug-ins with the keys of what they add.
     registry = plugins()
     rows: list[dict[str, Any]] = [
         {
@@ -55,6 +57,8 @@ def run(args: argparse.Namespace) -> int:
         }
         for loaded in registry.loaded
     ]
+
+    # Plug-ins that could not be loaded, with the reason.
     failed = [
         {
             "name": plugin.name,
@@ -117,13 +121,16 @@ def _entries_named(name: str) -> list[Method]:
     from rankstudio.engine.methods.foreign.code import names_code
     from rankstudio.engine.methods.foreign.permission import add_by_user
 
+    # A plug-in by its name.
     loaded = {item.plugin.name: item for item in plugins().loaded}
     if name in loaded:
         item = loaded[name]
         return added_by(item)["methods"]
+    # A method by its key, or by code that the user names.
     entries = [entry for entry in methods() if entry.key == name]
     if not entries and names_code(name):
         entries = [add_by_user(name)]
+    # Suggest the nearest name.
     if not entries:
         close = nearest(name, [*loaded, *(entry.key for entry in methods())])
         hint = tr("did you mean {close}?").format(close=close) if close else tr("see rankstudio plugins.")

@@ -82,6 +82,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _run_or_evaluate(args: argparse.Namespace, at_hand: Workers) -> int:
     """Run a plan or a comparison, or evaluate given scores and models."""
+    # A file with several runs is a comparison; its data are those of the options or its own.
     path = plan_file(args)
     evaluates_given = bool(args.scores or args.models)
     if path is not None:
@@ -89,18 +90,22 @@ def _run_or_evaluate(args: argparse.Namespace, at_hand: Workers) -> int:
     if path is not None and not evaluates_given and is_comparison(path):
         refuse_beside_comparison(args)
         comparison = load_comparison(path)
-        data = [SAMPLE] if args.sample else [str(Path(name).absolute()) for name in args.data or ()]
+        data = [str(Path(name).absolute()) for name in args.data or ()]
+        if args.sample:
+            data = [SAMPLE]
         data = data or _paths_beside(comparison.data, path)
         if not data:
             raise PlanError(f'{path}: no data to compare on. Add --data, or a line such as data = "folder".')
         stopped = compare(comparison, data, args, at_hand)
         return _exit_status(args, stopped, study_path(args.study, args.out))
+    # The sample without an output goes to a folder of its own, with figures.
     args.plan = path
     is_sample_study = args.sample and args.out is None and args.study is None
     out = Path(SAMPLE_FOLDER) if is_sample_study else args.out
     study = study_path(args.study, out)
     if evaluates_given:
         return _run_all(args, at_hand, study, _given_tasks(args, out))
+    # Choices stated by the user or the plan; others follow the data.
     stated = {name for name in ("select_by", "convention") if path or getattr(args, name) is not None}
     figures = args.figures or is_sample_study
     task = _Task(plan=plan_from(args), stated=stated, out=out, figures=figures)
@@ -112,18 +117,23 @@ def _given_tasks(args: argparse.Namespace, out: Path | None) -> list[_Task]:
 
     The results of several tasks go to folders in OUT that are called by the names.
     """
+    # Names of scores and models must differ.
     scores = by_name(args.scores or (), "--scores", "neural=scores")
     models = by_name(args.models or (), "--models", "former=results/models")
     if repeated := [name for name in models if name in scores]:
         raise PlanError(f"--models: expected each name once, got {repeated[0]!r} again.")
     _refuse_beside_scores(args)
+    # One plan for all tasks; several tasks write to a folder each.
     base = plan_from(args)
-    stated = {"select_by", *(() if args.convention is None and args.plan is None else ("convention",))}
+    stated = {"select_by"}
+    if args.convention is not None or args.plan is not None:
+        stated.add("convention")
+    has_one_task = len(scores) + len(models) == 1
     return [
         _Task(
             plan=base,
             stated=stated,
-            out=out if out is None or len(scores) + len(models) == 1 else out / _safe_name(name),
+            out=out if out is None or has_one_task else out / _safe_name(name),
             figures=args.figures,
             given=(name, path, name in models),
         )
@@ -211,6 +221,7 @@ def _run_task(
     from rankstudio.engine.data.splitting.splits import parts_of_every_query
     from rankstudio.engine.experiment.runner import estimate, open_data, usual_choices
 
+    # Refuse what cannot work before the data are read.
     plan = task.plan
     out = task.out
     store = log_store(args.log)
@@ -220,6 +231,8 @@ def _run_task(
         raise PlanError("--refit: expected --out with a folder for the model, got none.")
     if out is not None:
         make_folder(out)  # before the work: a folder that cannot be made ends the command at once
+
+    # Open the data, and settle the choices that depend on them.
     with preparation():
         dataset = open_data(plan)
     if args.refit:
@@ -236,10 +249,13 @@ def _run_task(
     if out is not None:
         refuse_other_run(plan, out, figures=task.figures, refitted=args.refit, force=args.force, study=study)
     _print_data_notes(plan, dataset)
+
+    # Run the plan, or resume it from the study.
     with logged(store, dataset.name) as log:
         with study_at(study) as opened_study, stopping() as stop:
             going = Going(plan, dataset, study=opened_study, workers=at_hand, log=log)
             stopped = carry_on(going, stop)
+        # Write what there is, also after a stop.
         result = going.result()
         refitted = args.refit and not stopped
         if out is not None:

@@ -28,6 +28,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
+    # Runs of all studies as plain values, for both outputs.
     listed: list[dict[str, Any]] = []
     for path in args.studies:
         with reading(path) as (_, runs):
@@ -47,6 +48,8 @@ def run(args: argparse.Namespace) -> int:
                 }
                 for number, summary in enumerate(runs, start=1)
             ]
+
+    # Print JSON or a table.
     if args.json:
         tell(as_json(listed))
         return 0

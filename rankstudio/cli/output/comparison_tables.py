@@ -89,12 +89,14 @@ def tests(compared: RunComparison) -> TextTable:
 
     Beside averages on the test part, the table has averages that are cross-fitted on the validation part.
     """
+    # Columns that only test values, or only ranked groups, have.
     group = compared.group
     is_test = group.key.part is Part.TEST
     is_ranked = compared.reference is not None
     columns = [compared.measure]
     columns += ["cross-fitted"] if is_test else []
     columns += _TEST_COLUMNS if is_ranked else []
+    # Cells in the same order as the columns.
     rows = []
     for position, (number, result) in enumerate(group.runs.items()):
         cells = [_mean_cell(result, compared.measure, group.key.part)]
@@ -182,6 +184,7 @@ def method_text(entry: Method, parameters: Mapping[str, Any]) -> str:
 
 def _front_table(compared: RunComparison, front: ParetoFront) -> TextTable:
     """Return the table of the Pareto-optimal models by size or cost."""
+    # One row for each model on the front.
     rows = []
     for position in front.optimal:
         model = front.models[position]
@@ -195,6 +198,7 @@ def _front_table(compared: RunComparison, front: ParetoFront) -> TextTable:
         run_cells = [str(compared.numbers[model.run]), plan_text(plan), combination]
         cost = [] if front.by == "size" else [significant(model.x)]
         rows.append([*cost, f"{model.size:g}", f"{model.mean:.4f}", error, *run_cells, mark])
+    # Costs are the first column, if the front is by cost.
     costs = {"cost": ["cost"], "milliseconds": ["ms per query"]}.get(front.by, [])
     header = [*costs, "features", compared.measure, "standard error", "run", "method", "with", ""]
     note = (
@@ -203,6 +207,7 @@ def _front_table(compared: RunComparison, front: ParetoFront) -> TextTable:
     )
     folds = compared.group.folds_text
     title = f"{compared.data}: Pareto front of {front.by} and validation {compared.measure}, {folds}"
+    # The last three columns are texts.
     n_costs = len(costs)
     return TextTable(
         title=title, header=header, rows=rows, left=(n_costs + 4, n_costs + 5, n_costs + 6), note=note
@@ -227,6 +232,7 @@ def _pins_table(compared: RunComparison, effects: Sequence[PinEffect]) -> TextTa
 
 def tests_table(compared: Sequence[RunComparison]) -> tuple[list[str], list[tuple[Any, ...]]]:
     """Return the header and the rows of the CSV file: one row for each run, with all digits."""
+    # The order of the columns is that of the values in _csv_row.
     header = ["data", "measure", "run", "method", "ranker", "features_min", "features_max", "average"]
     header += ["against", "difference", *_CSV_TEST_COLUMNS[1:-1], "queries"]
     header += ["jaccard", "kuncheva", "lustgarten", "nogueira", "nogueira_low", "nogueira_high"]
@@ -247,12 +253,14 @@ def tests_table(compared: Sequence[RunComparison]) -> tuple[list[str], list[tupl
 
 def _csv_row(compared: RunComparison, run: dict[str, Any]) -> tuple[Any, ...]:
     """Return the row of a run in the CSV file of comparisons."""
+    # A run without a comparison or a stability has blanks.
     sizes = run["features"]
     test = run["comparison"] or {}
     stability = run["stability"] or {}
     nogueira = stability.get("nogueira", {})
     group = _group_as_dict(compared)
     folds = " ".join(map(str, group["folds"]))
+    # In the order of the file's header.
     return (
         *(compared.data, compared.measure, run["run"], run["method"], run["ranker"]),
         *(min(sizes, default=""), max(sizes, default=""), run["average"], compared.against),
@@ -303,6 +311,7 @@ def _group_as_dict(compared: RunComparison) -> dict[str, Any]:
 
 def _runs_as_dicts(compared: RunComparison) -> Iterator[dict[str, Any]]:
     """Yield each run of a group as plain values."""
+    # Each run with its test against the reference, if it was compared.
     name = compared.measure
     part = compared.group.key.part
     for (number, result), tested in zip(compared.group.runs.items(), compared.tests, strict=True):
@@ -391,10 +400,12 @@ def averages(group: ComparableGroup[int]) -> TextTable:
 
     The best average of each measure has a star if the runs are ranked.
     """
+    # Columns: the measures, and the published values of those that have some.
     runs = list(group.runs.values())
     names = list(dict.fromkeys(name for result in runs for name in result.plan.measures))
     printed = [printed_of(result) for result in runs]
     printed_names = [name for name in names if any(printed_of_run.get(name) for printed_of_run in printed)]
+    # The best value of each measure is marked, unless the runs must not be ranked.
     ranked = [] if group.unranked else runs
     leaders = {name: best_run(ranked, name) for name in names}
     best = {name: leader.average[name] for name, leader in leaders.items() if leader is not None}
@@ -402,6 +413,7 @@ def averages(group: ComparableGroup[int]) -> TextTable:
     for name in printed_names:
         header += [f"printed {name}", "difference"]
     header.append("source")
+    # Rows of the runs, and of the best single feature.
     rows = [
         row
         for result, printed_of_run in zip(runs, printed, strict=True)
@@ -427,6 +439,7 @@ def _printed_rows(
     best: Mapping[str, float],
 ) -> list[list[str]]:
     """Return one row for each source with published averages of a run; a single row if there is no source."""
+    # Cells of the run itself; the best values have a star.
     plan = result.plan
     average = result.average
     is_best = [name in best and average.get(name) == best[name] for name in names]
@@ -441,6 +454,8 @@ def _printed_rows(
         range_text(result.sizes),
         *ours,
     ]
+
+    # Each source of published values has a row.
     sources = {
         (published.label, published.source)
         for published_averages in printed.values()
@@ -451,6 +466,7 @@ def _printed_rows(
         return [[*head, *[""] * n_printed_columns]]
     rows: list[list[str]] = []
     for label, source in sorted(sources, key=lambda s: s[1]):
+        # Published values with their differences; blank where the source has no value.
         cells = []
         for name in printed_names:
             values = [

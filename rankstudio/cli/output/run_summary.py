@@ -26,6 +26,7 @@ _MAX_FOLD_ROWS = 30  # folds up to which each has a row; with more, only the mea
 
 def summary(result: RunResult) -> Block:
     """Return the results as a table, with the convention of the measures in its title."""
+    # A row for each fold, if they are not too many.
     plan = result.plan
     part, measures = _described_measures(result)
     settings = [axis.label for axis in plan.axes]
@@ -33,12 +34,16 @@ def summary(result: RunResult) -> Block:
     header = ["fold", *settings, "k", *measures, "features"]
     has_many_folds = len(result.folds) > _MAX_FOLD_ROWS
     rows = [] if has_many_folds else [_fold_row(fold, plan, measures) for fold in result.folds]
+
+    # A row of the means over the folds.
     if len(result.folds) > 1 and measures:
         means = result.reported_average or {
             m: fmean(_fold_measures(fold)[m] for fold in result.folds) for m in measures
         }
         row = _average_row("mean", n_settings=len(settings), size="", means=means, measures=measures)
         rows.append(row)
+
+    # A row of the best single feature of each fold.
     if result.folds and measures and result.baseline:
         ids = tuple(dict.fromkeys(fold.baseline.feature for fold in result.folds))
         row = _average_row(
@@ -50,6 +55,8 @@ def summary(result: RunResult) -> Block:
             ids=ids,
         )
         rows.append(row)
+
+    # Title and notes around the table.
     folds = "" if plan.protocol == GIVEN else f", {plan.protocol}"
     folds += f" ({len(result.folds)} folds)" if has_many_folds else ""
     title = one_line(f"{plan.title} on {result.data_name}{folds}: {part}")
@@ -100,9 +107,11 @@ def _fold_measures(fold: FoldResult) -> Mapping[str, float]:
 
 def _described_measures(result: RunResult) -> tuple[str, tuple[str, ...]]:
     """Return a description of the table's numbers, and the names of its measures."""
+    # Rules by which the measures are computed.
     rules = f"{rules_text(result.plan.convention, result.plan.evaluated)} convention"
     if any(measure(name).family.name == "ERR" for name in result.plan.evaluated):
         rules += f", ERR with the greatest grade {result.greatest_grade:g}"
+    # The first part that has measures: test, validation, or queries that were left out.
     evaluated = result.plan.evaluated
     if not result.folds:
         return "no completed fold", ()

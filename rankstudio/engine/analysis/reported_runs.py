@@ -138,6 +138,7 @@ class ReportSource:
     @cached_property
     def groups(self) -> tuple[ReportedGroup, ...]:
         """Return the runs in groups of comparable ones, dataset by dataset."""
+        # Groups of a dataset are counted, so that their titles can tell them apart.
         by_number = {run.number: run for run in self.runs}
         groups = comparable_groups({run.number: run.result for run in self.runs})
         positions: dict[str, int] = {}
@@ -375,6 +376,7 @@ def read_study(
     ParameterError
         If the choice names a run or a dataset that the study does not have.
     """
+    # Keys of the runs to show, and the names of their datasets.
     sound_keys = [summary.key for summary in study.runs() if summary.finished and not summary.damage]
     labels = {key.id: study.label(key) for key in sound_keys}
     keys = {key.id: key for key in sound_keys if includes_hidden or not labels[key.id].hidden}
@@ -382,11 +384,13 @@ def read_study(
     chosen = choice.of(datasets)
     runs = []
     for number in chosen:
+        # The plan of a stored run opens the data as they were recorded.
         key = keys[number]
         result = study.result(key)
         recorded = study.data(key)
         plan = result.plan.changed(data=recorded.opened_by(result.plan))
         result = replace(result, plan=plan)
+        # Compute cross-fitted values that the study does not have.
         if result.complete:
             data = None if fits_all else opener(plan, recorded)
             is_needed = fits_all or is_sealed(study.seal_marks, recorded) or not result.part.is_estimate
@@ -408,6 +412,8 @@ def read_study(
                     evidence=evidence,
                 )
             )
+
+    # Datasets of runs that were not chosen.
     reported_datasets = {datasets[number] for number in chosen}
     other_datasets = dict.fromkeys(name for name in datasets.values() if name not in reported_datasets)
     return ReportSource(

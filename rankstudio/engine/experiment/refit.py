@@ -74,13 +74,18 @@ def refit(result: RunResult, dataset: FoldedDataset) -> Model:
 
 def refit_steps(result: RunResult, dataset: FoldedDataset) -> Waiting[Model]:
     """Yield progress, and return the model of :func:`refit`."""
+    # The data must be those of the run.
     plan = result.plan
     check_refit(plan, finished=result.complete and bool(result.folds))
     yield WorkProgress(tr("comparing the data with those of the run"), 0.0)
     dataset = parse_protocol(plan.protocol).divide(dataset, plan.seed)
     _check_same_data(result, dataset)
+
+    # Parameters and size by the means over all folds.
     yield WorkProgress(tr("choosing by all folds"), 0.0)
     choice = choose_by_protocol(plan, result.folds)
+
+    # Learn once more, from the queries of all parts.
     yield WorkProgress(tr("collecting all queries"), 0.0)
     data = every_query(dataset)
     unit = Unit(1, 0, plan.combination(choice.values))
@@ -92,6 +97,8 @@ def refit_steps(result: RunResult, dataset: FoldedDataset) -> Waiting[Model]:
             "Run the plan with a rule that allows more features, or with other parameters."
         )
         raise PlanError(text.format(size=step.n_selected, most=max_features))
+
+    # The model keeps a record of how it was chosen.
     features = result.feature_ids.tolist(), result.feature_names
     model = portable_model(plan, features, result.data_name, Chosen(unit, step), {}, fold=ALL)
     return replace(model, origin={**model.origin, **_model_origin(plan, choice, data)})
@@ -214,6 +221,7 @@ def _path_progress(plan: Plan, step: Step, max_length: int) -> WorkProgress:
 
 def _model_origin(plan: Plan, choice: ProtocolChoice, data: RankingDataset) -> dict[str, Any]:
     """Return the origin of a final model for its file: its queries, the choice, and its quality."""
+    # A chosen length is a number of features or rounds; other steps have none.
     names = {StepKind.FEATURES: "n_features", StepKind.ROUNDS: "n_rounds"}
     length = {} if choice.length is None else {names[plan.step_kind]: choice.length}
     return {

@@ -54,6 +54,7 @@ def results_as_dict(result: RunResult) -> dict[str, Any]:
 
     Equal runs give equal values, without times or dates.
     """
+    # NaN is not valid JSON, so it becomes None.
     return {
         "plan": plan_as_dict(result.plan),
         "data": result.data_name,
@@ -109,6 +110,7 @@ def _nan_as_none(measures: Mapping[str, float]) -> dict[str, float | None]:
 
 def metrics_table(result: RunResult) -> tuple[list[str], list[Row]]:
     """Return the header and the rows: one per fold and part, including left-out queries, and the average."""
+    # Rows of a fold: one for each part that has values.
     names = list(result.plan.evaluated)
     axes = result.plan.axes
     rows: list[Row] = []
@@ -121,6 +123,8 @@ def metrics_table(result: RunResult) -> tuple[list[str], list[Row]]:
                 axis_cells = (_axis_cell(axis, chosen_by_name[axis.name]) for axis in axes)
                 head = (fold.fold, part, *axis_cells, chosen_by_name["n_features"])
                 rows.append((*head, *(_nan_as_blank(values.get(name, nan)) for name in names)))
+
+    # The average has neither parameters nor a size.
     average = result.reported_average
     if average:
         part = "test" if result.folds[0].test else "validation"
@@ -270,10 +274,13 @@ def portable_model(
     fold : str or int, optional
         Training data of the model; by default the fold of the unit.
     """
+    # Weights of the selected features only.
     step = chosen.step
     ids, names = features
     coef = step.coef
     weights = tuple(Weight(int(ids[c]), names[c], float(coef[c])) for c in step.selected)
+
+    # Where the model comes from, and what its scores depend on.
     origin = {
         "data": data_name,
         **_model_source(plan, chosen.unit.fold if fold is None else fold),

@@ -68,6 +68,7 @@ def run_stored(
         If the data changed since the study recorded them, other versions started the given run, or a result
         cannot be stored. Results stored earlier are safe, and another call resumes from them.
     """
+    # Find or begin the run in the study.
     dataset = FoldedDataset.of(dataset)
     plan = with_usual_convention(plan, dataset)
     if key is None:
@@ -76,16 +77,22 @@ def run_stored(
     else:
         study.check(key, dataset)
     study.discard_damaged(key)
+
+    # Results that the study has.
     units = study.finished_units(key)
     finished = Finished(units, {fold.fold: fold for fold in study.folds(key, units)})
     total_seconds = study.seconds(key)
     seconds_by_unit: defaultdict[tuple[int, int], float] = defaultdict(float)
+
+    # Store each result before its event is passed on.
     for event, seconds in _timed(run(plan, dataset, grouped, finished, executor)):
         outgoing_event = event
         total_seconds = total_seconds + seconds
         match event:
+            # Steps are stored with their unit, and their time counts for it.
             case StepDone(unit=unit) | UnitProgress(unit=unit):
                 seconds_by_unit[unit.fold, unit.position] += seconds
+            # A unit that the study has is not stored again.
             case UnitFinished(unit=unit, path=path, seconds=unit_seconds) if (
                 unit.fold,
                 unit.position,

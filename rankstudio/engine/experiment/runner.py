@@ -194,14 +194,19 @@ def run(
         Before the first event if the plan exceeds the memory limit by :func:`estimate`; later if a unit
         exceeds the available memory.
     """
+    # Check everything before the first event.
     began = time.perf_counter()
     dataset = FoldedDataset.of(_open_undivided(plan) if dataset is None else dataset)
     plan = with_usual_convention(plan, dataset)
     dataset, folds, most_steps = _checked_work(plan, dataset)
     finished_work = finished_work or Finished()
+
+    # Work that has no result yet.
     open_folds = [fold for fold in folds if fold.number not in finished_work.folds]
     need = _checked_estimate(plan, open_folds, executor)
     numbers = tuple(fold.number for fold in folds)
+
+    # A unit is one parameter combination on one fold.
     units = tuple(
         Unit(fold, position, combination)
         for fold in numbers
@@ -218,9 +223,13 @@ def run(
     )
     finished: list[FoldResult] = []
     keep = path_keeper(plan)
+
+    # Files of given scores and models are read once, before the first fold.
     is_given = plan.entry.given and open_folds
     prepare = given_folds(plan, dataset) if is_given else partial(make_fold_context, plan)
     digest = data_digest(dataset) if open_folds else ""
+
+    # Workers compute whole units, or share the shards of one unit.
     is_sharded = _learns_by_shards(plan, folds)
     workers = shard_executor(executor if is_sharded else None, need)
     with ExitStack() as stack:
@@ -228,6 +237,7 @@ def run(
         scheduler = None
         if executor is not None and not (plan.entry.given or is_sharded):
             scheduler = stack.enter_context(_scheduler(executor, plan, folds, units, finished_work, keep))
+        # A fold is repeated from its stored result, or computed.
         for fold in folds:
             if fold.number in finished_work.folds:
                 result = yield from _repeat_events(finished_work.folds[fold.number], keep)
@@ -326,6 +336,7 @@ def _checked_work(
 
 def _checked_folds(plan: Plan, dataset: FoldedDataset) -> list[Fold]:
     """Return the folds to run; raise an error if the plan cannot choose a model on one of them."""
+    # Folds of the plan, or all.
     folds_by_number = {fold.number: fold for fold in dataset.folds}
     for number in plan.folds:
         if number not in folds_by_number:
@@ -336,8 +347,11 @@ def _checked_folds(plan: Plan, dataset: FoldedDataset) -> list[Fold]:
                 )
             )
     folds = [folds_by_number[number] for number in plan.folds or folds_by_number]
+
     # Where there is only one model, nothing is chosen, so its criterion need not be defined.
     has_choice = len(plan.combinations) > 1 or n_steps(plan, dataset.feature_ids) > 1
+
+    # Each fold must have what the model is chosen by.
     for fold in folds:
         _check_sparse(plan, fold, dataset.name, by_criterion=plan.select_by == CRITERION and has_choice)
         if plan.leaves_out:
@@ -388,6 +402,7 @@ def _check_sparse_rankrls(plan: Plan, data: str, *, by_criterion: bool) -> None:
 
 def _check_left_out(plan: Plan, fold: Fold, data: str) -> None:
     """Refuse a measure of left-out queries or pairs that the method or the data do not support."""
+    # The method must have a formula for predictions without a query.
     if not plan.can_leave_out:
         ranker = plan.ranker_entry or plan.entry
         labels_text = ", ".join(entry.label for entry in methods() if entry.left_out)
@@ -399,6 +414,8 @@ def _check_left_out(plan: Plan, fold: Fold, data: str) -> None:
     if not plan.pairs_out:
         _check_several_queries(plan, fold, data)
         return
+
+    # Pairs are left out of one ranking of limited size only.
     if not plan.one_ranking:
         text = tr(
             "criterion {measure}: pairs are left out of one ranking, and {data} has queries. Choose by "
@@ -530,6 +547,7 @@ def _unit_key(unit: Unit) -> tuple[int, int]:
 
 def _run_unit(prepared: FoldContext, unit: Unit) -> Generator[Event, None, PathResult]:
     """Yield the events of a unit, and return its path."""
+    # Notes are collected, progress is passed on, and each step is reported.
     measured_steps: list[tuple[Step, Mapping[str, float]]] = []
     notes: list[Note] = []
     for event in prepared.work(unit):

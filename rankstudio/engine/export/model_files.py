@@ -212,6 +212,7 @@ def models_in(folder: Path) -> dict[int, Path]:
     DatasetError
         If a fold has two models.
     """
+    # Files whose name has the number of a fold; two for a fold are refused.
     models_by_fold: dict[int, Path] = {}
     for path in files_of_models(folder):
         number = fold_of_name(path)
@@ -223,6 +224,7 @@ def models_in(folder: Path) -> dict[int, Path]:
             )
         if number is not None:
             models_by_fold[number] = path
+    # A folder of results has its models in a folder of their own.
     subfolder = folder / FOLDER
     if not models_by_fold and subfolder.is_dir():
         return models_in(subfolder)
@@ -292,8 +294,11 @@ def _read_model(path: Path, dataset: FoldedDataset) -> Model:
 
 def _paths_by_fold(location: Path, numbers: list[int]) -> dict[int, Path]:
     """Return the path of each fold's model, without folds that have no model."""
+    # One model for all folds.
     if not location.is_dir():
         return dict.fromkeys(numbers, location)
+
+    # A folder needs a model for each fold, or a single model.
     by_fold = models_in(location)
     if not by_fold:
         files = files_of_models(location)
@@ -304,6 +309,8 @@ def _paths_by_fold(location: Path, numbers: list[int]) -> dict[int, Path]:
                 folder=shown_path(location), n=len(files)
             )
         )
+
+    # A folder with models of other folds only is an error.
     fold_paths = {n: by_fold[n] for n in numbers if n in by_fold}
     if not fold_paths:
         raise DatasetError(
@@ -327,6 +334,7 @@ def _check_features(model: Model, path: Path, dataset: FoldedDataset) -> None:
     train = dataset.folds[0].train
     ids = set(dataset.feature_ids.tolist())
     absent = sorted(model.needed - ids)
+
     # A feature that never occurs in files without zeros is always 0, and adds nothing to a weighted sum.
     if absent and (model.beyond or not train.sparse):
         names = {feature.id: feature.name for feature in model.features}

@@ -140,6 +140,7 @@ class Model:
 
     def _scores(self, X: Floats, feature_ids: Ints | None) -> Floats:
         """Return the scores of documents, which may be infinite or NaN; see `predict`."""
+        # Find the column of each feature of the model.
         ids = range(1, X.shape[1] + 1) if feature_ids is None else feature_ids.tolist()
         column_of = {int(i): column for column, i in enumerate(ids)}
         missing_ids = sorted({f.id for f in self.features} - set(column_of))
@@ -149,6 +150,8 @@ class Model:
             ids = sorted(self.needed)
             X = X[:, [column_of[i] for i in ids]]
             column_of = {i: column for column, i in enumerate(ids)}
+
+        # Each kind of model scores in its own way; a linear model has no kind.
         match self.beyond.get("kind", "linear"):
             case "linear":
                 by_id = {f.id: f.weight for f in self.features}
@@ -284,11 +287,14 @@ def _parsed_model(values: Any) -> Model:
 
     ValueError is raised if the model is invalid, DataError if its version differs.
     """
+    # Refuse other formats, other versions, and changed contents.
     form = _checked_field(values, "format", str)
     version = _checked_field(values, "version", int)
     if (form, version) != (FORMAT, VERSION):
         raise DataError(f"expected {FORMAT} of version {VERSION}, found {shown(form)} of version {version}.")
     _check_unmodified(values)
+
+    # Features with their weights, each once.
     features = tuple(
         Weight(
             _checked_field(f, "id", int), _checked_field(f, "name", str), _checked_field(f, "weight", float)
@@ -298,11 +304,15 @@ def _parsed_model(values: Any) -> Model:
     ids = [f.id for f in features]
     if len(set(ids)) != len(ids):
         raise ValueError("a feature occurs twice")
+
+    # The preprocessing must be known, because scores depend on it.
     parameters = _checked_field(values, "parameters", dict)
     origin = _checked_field(values, "origin", dict)
     for name, choices in (("normalize", NORMALIZE), ("missing", MISSING)):
         if origin.get(name, choices[0]) not in choices:
             raise ValueError(f"found {shown(origin[name])} as {name}, expected one of {', '.join(choices)}")
+
+    # Only models of plans have a plan, and only models that are not linear have a "model".
     plan = _checked_field(values, "plan", dict) if "plan" in values else {}
     beyond = checked_beyond(_checked_field(values, "model", dict), set(ids)) if "model" in values else {}
     return Model(
@@ -351,6 +361,8 @@ def checked_beyond(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
         If the values do not define a valid model.
     """
     kind = _checked_field(values, "kind", str)
+
+    # Each kind of model has its own fields.
     match kind:
         case "thresholds":
             thresholds = [
@@ -443,6 +455,7 @@ def checked_kernel(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
     ids : set of int
         Ids of the existing features.
     """
+    # A weight and a vector for each support document.
     kernel = _parsed_kernel(values.get("kernel"))
     columns = _checked_columns(values, ids)
     weights = _checked_numbers(values.get("weights"), "weights", None)
@@ -450,6 +463,7 @@ def checked_kernel(values: Mapping[str, Any], ids: Set[int]) -> dict[str, Any]:
     if not isinstance(vectors, list) or len(vectors) != len(weights):
         raise ValueError(f"expected {len(weights)} vectors, one per weight")
     rows = [_checked_numbers(row, "a vector", len(columns)) for row in vectors]
+    # Only the fields that a kernel has, in canonical form.
     kernel_fields = {name: getattr(kernel, name) for name in _KERNEL_FIELDS}
     return {
         "kind": "kernel",

@@ -144,6 +144,7 @@ def plugin_scores(beyond: Mapping[str, Any], column_of: Mapping[int, int], X: Fl
     DataError
         If the package is not installed, or its reader fails.
     """
+    # The format must be one of an installed plug-in.
     form_key = beyond["format"], beyond["package"]
     form = next((form for form in readable_formats() if (form.entry.key, form.package) == form_key), None)
     prefix = f"{shown_path(source)}: " if source else ""
@@ -151,6 +152,8 @@ def plugin_scores(beyond: Mapping[str, Any], column_of: Mapping[int, int], X: Fl
         origin = Origin(OriginKind.PACKAGE, beyond["package"], beyond["version"], present=False)
         text = tr("{file}the model {reason}")
         raise DataError(text.format(file=prefix, reason=origin.lacking))
+
+    # The reader scores the content with the columns it was stored for.
     columns = beyond["columns"]
     try:
         return form.score(
@@ -191,21 +194,28 @@ def refuse_invalid_model_format(entry: object) -> None:
     entry : object
         Entry of a plug-in's model formats.
     """
+    # Type and key.
     if not isinstance(entry, ModelFormatEntry):
         raise PlanError(tr("expected a ModelFormat, got {value}.").format(value=shown(entry)))
     if not isinstance(entry.key, str) or not _KEY.fullmatch(entry.key):
         text = tr("key: expected lower-case letters, digits, dots and hyphens, got {key}.")
         raise PlanError(text.format(key=shown(entry.key)))
+
+    # Texts: one line of limited length.
     for name, max_length in _MAX_LENGTHS.items():
         value = getattr(entry, name)
         if not isinstance(value, str) or len(value) > max_length or one_line(value) != value:
             text = tr("{key}: {field}: expected a line of at most {most} characters, got {value}.")
             raise PlanError(text.format(key=entry.key, field=name, most=max_length, value=shown(value)))
+
+    # Label and suffix.
     if not entry.label.strip():
         raise PlanError(tr("{key}: the label is empty.").format(key=entry.key))
     if not isinstance(entry.suffix, str) or not _SUFFIX.fullmatch(entry.suffix):
         text = tr('{key}: suffix: expected an ending such as ".ini", got {value}.')
         raise PlanError(text.format(key=entry.key, value=shown(entry.suffix)))
+
+    # Functions are named by text; the reader is optional.
     for function in (entry.writer, entry.reader) if entry.reader else (entry.writer,):
         if not isinstance(function, str) or not _MODULE_AND_NAME.fullmatch(function):
             text = tr('{key}: expected functions as "module:function", got {value}.')

@@ -60,6 +60,8 @@ class RankingProof:
         """Result as a sentence."""
         if self.failure:
             return tr("Not verified: {reason}").format(reason=self.failure)
+
+        # Formats that print few digits, or compute in single precision, have a second count.
         if self.single is None:
             text = tr("Identical ranking on {identical} of {queries} queries.")
         elif self.prints and self.single == self.identical:
@@ -115,11 +117,13 @@ def ranking_proof(
         time.
     """
     has_single_precision = form.single != ""
+
     # Numbers of queries: all, with the same ranking in double precision, and in single precision.
     counts = np.zeros(3, dtype=np.int64)
     for part in _in_shards(parts):
         if 8.0 * len(function.inputs) * part.n_documents > memory.budget():
             return unproved(tr("Memory has no room for the values of all its features."))
+        # Score with the model, and with the file in both precisions.
         expected = model_scores(model, _scaled(part) if function.scaled else part)
         inputs = _input_columns(function, part)
         try:
@@ -132,6 +136,7 @@ def ranking_proof(
             return unproved(str(error))
         except (OSError, subprocess.SubprocessError) as error:
             return unproved(f"the file could not be read back ({error}).")
+        # A query counts if its documents have the same order.
         n_identical = ranked_alike(expected, double_scores, part.query_ptr).sum()
         n_identical_single = ranked_alike(expected, single_scores, part.query_ptr).sum()
         counts += [part.n_queries, n_identical, n_identical_single]

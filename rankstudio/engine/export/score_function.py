@@ -230,6 +230,7 @@ def score_function(model: Model) -> ScoreFunction:
     DataError
         For invalid trees.
     """
+    # A linear model has weights; other models have trees, or trees of sums.
     weights: tuple[float, ...] = ()
     trees: tuple[ScoreTree, ...] = ()
     sums: tuple[Sum, ...] = ()
@@ -240,6 +241,8 @@ def score_function(model: Model) -> ScoreFunction:
         weights = tuple(weight_of[i] for i in ids)
     else:
         ids, trees, sums = _trees_of(kind, model.beyond)
+
+    # Names for the inputs and for the function.
     names = {f.id: f.name for f in model.features}
     inputs = model_inputs([(i, names.get(i, f"feature {i}")) for i in ids])
     fold = model.origin.get("fold", "")
@@ -286,6 +289,7 @@ def _trees_of(
         return *_stumps(beyond["thresholds"]), ()
     if kind == "trees":
         return *_trees(beyond["lightgbm"], beyond["columns"]), ()
+
     # The features of the inner model are sums, numbered from 1; each sum has a row with a weight per column.
     sum_numbers, trees, _ = _trees_of(beyond["model"]["kind"], beyond["model"])
     columns = beyond["columns"]

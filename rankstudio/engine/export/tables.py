@@ -21,7 +21,8 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]], separator:
 
     Texts that a spreadsheet would execute are escaped; see `rankstudio.engine.support.escaping`.
     """
-    return "".join(_csv_line([guarded(cell) for cell in row], separator) for row in chain([header], rows))
+    guarded_rows = ([guarded(cell) for cell in row] for row in chain([header], rows))
+    return "".join(_csv_line(row, separator) for row in guarded_rows)
 
 
 def csv_of_values(header: Sequence[str], rows: Iterable[Sequence[object]], separator: str = ",") -> str:
@@ -94,9 +95,8 @@ def markdown_text(
     left_columns : sequence of int
         Indices of the left-aligned columns; the others contain numbers.
     """
-    return markdown_lines(
-        [[markdown_escaped(cell) or "–" for cell in row] for row in (header, *rows)], left_columns
-    )
+    escaped_rows = [[markdown_escaped(cell) or "–" for cell in row] for row in (header, *rows)]
+    return markdown_lines(escaped_rows, left_columns)
 
 
 def markdown_lines(rows: Sequence[Sequence[str]], left_columns: Sequence[int] = (0,)) -> str:

@@ -220,10 +220,13 @@ class TextTree:
     @classmethod
     def of(cls, number: int, values: Mapping[str, str], n_columns: int) -> TextTree:
         """Validate and return the tree with a number in the text, given its values by key."""
+        # Splits by categories and linear models in the leaves are not supported.
         location = f"tree {number}"
         for key, required in _REQUIRED_VALUES.items():
             if values.get(key, "0") != required:
                 raise _invalid_trees_error(location, f"{key}={values[key]}", f"{key}={required}")
+
+        # A binary tree has one leaf more than it has splits.
         leaves = _numbers(location, values, "leaf_value")
         n_leaves = len(leaves)
         n_splits = n_leaves - 1
@@ -233,9 +236,12 @@ class TextTree:
         features = _integers(location, values, "split_feature", n_splits, range(n_columns))
         decisions = _integers(location, values, "decision_type", n_splits, _ALLOWED_DECISIONS)
         thresholds = _numbers(location, values, "threshold", n_splits)
+
+        # Children are split numbers from 0 up, or leaves as -1, -2, …
         nodes = range(-n_leaves, n_splits)
         left = _integers(location, values, "left_child", n_splits, nodes)
         right = _integers(location, values, "right_child", n_splits, nodes)
+
         # Each node but the root is a child exactly once, and a split has a higher number than its parent, so
         # that there are no cycles.
         all_children = [*range(-n_leaves if n_splits else 0, 0), *range(1, n_splits)]
@@ -245,6 +251,8 @@ class TextTree:
             raise _invalid_trees_error(
                 location, "children that do not form a tree", "each split and leaf exactly once"
             )
+
+        # Counts of documents are optional.
         counts = {
             key: _integers(location, values, key, length, range(10**9))
             for key, length in (("leaf_count", n_leaves), ("internal_count", n_splits))
@@ -385,6 +393,7 @@ def _failure_in_trial(text: str, n_columns: int, kind: int, library: str) -> str
 
     The result is "" if this did not fail.
     """
+    # The process has limits of memory and time.
     content = text.encode()
     max_bytes = _MAX_BYTES + _BYTES_PER_CHARACTER * len(content)
     arguments = map(str, (_MAX_PROCESSOR_SECONDS, max_bytes, library, n_columns, kind))
@@ -399,6 +408,7 @@ def _failure_in_trial(text: str, n_columns: int, kind: int, library: str) -> str
             timeout=_MAX_SECONDS,
             check=False,
         )
+    # Each way to fail has its own text.
     except subprocess.TimeoutExpired:
         return f"took more than {_MAX_SECONDS:g} seconds"
     except OSError as error:

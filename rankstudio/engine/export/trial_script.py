@@ -33,14 +33,19 @@ def try_trees(library: str, text: bytes, n_columns: int, kind: int) -> bool:
     """
     import ctypes
 
+    # Read the text.
     lightgbm = ctypes.CDLL(library)
     booster = ctypes.c_void_p()
     number = ctypes.c_int()
     length = ctypes.c_int64()
     if lightgbm.LGBM_BoosterLoadModelFromString(text, ctypes.byref(number), ctypes.byref(booster)):
         return False
+
+    # Predict for one document whose values are all 0.
     document = (ctypes.c_double * n_columns)()
     predictions = (ctypes.c_double * (n_columns + 1))()
+
+    # Values of the constants of LightGBM's C interface, by the names of its parameters.
     doubles = 1
     rows = 1
     by_row = 1

@@ -44,15 +44,20 @@ def analysis_as_command(
     str
         One line for a POSIX shell, without default values; "" if there is none, as for a run without a study.
     """
+    # Analyses that no command line can express have none.
     parameters = entry.validate(values)
     if entry.needs is Needs.RUN and (study is None or run is None):
         return ""
     if entry.terminal and not entry.words:
         return ""
     input_words = [str(study), "--run", str(run)] if entry.needs is Needs.RUN else []
+
+    # Some analyses make their own words.
     if entry.words:
         words = _own_words(entry, plan, parameters)
         return "" if words is None else shell_command(["rankstudio", entry.key, *input_words, *words])
+
+    # Words for the plan or the data that the analysis needs.
     if entry.needs is Needs.PLAN:
         input_words = [data_word(plan), *plan_words(plan)]
     elif entry.needs is not Needs.RUN:

@@ -64,7 +64,10 @@ def analysis_steps(
             answer = yield from answer
         yield (answer,)  # a tuple of one distinguishes the final answer from the results so far
 
+    # Code of other packages runs where it can be stopped.
     steps = _stoppable(results()) if entry.is_own else yielded(results, check=stop_if_asked)
+
+    # Check whatever the analysis yields.
     try:
         for item in steps:
             if isinstance(item, WorkProgress):
@@ -166,6 +169,7 @@ def _needs_text(entry: Analysis) -> str:
 
 def _checked_result(entry: Analysis, answer: object) -> AnalysisResult:
     """Check the answer of an analysis, and return it with plain cells and texts of one line."""
+    # An answer is a result, a table, or several tables.
     result = answer if isinstance(answer, AnalysisResult) else None
     tables = answer if result is None else result.tables
     tables = (tables,) if isinstance(tables, AnalysisTable) else tables
@@ -175,6 +179,8 @@ def _checked_result(entry: Analysis, answer: object) -> AnalysisResult:
         raise AnalysisError(
             entry.label, tr("its tables have more than {most:,} cells").format(most=MOST_CELLS)
         )
+
+    # Plain tables; only a result has values and warnings, too.
     plain_tables = tuple(_plain_table(entry, table) for table in tables)
     if result is None:
         return AnalysisResult(plain_tables)
@@ -186,6 +192,7 @@ def _checked_result(entry: Analysis, answer: object) -> AnalysisResult:
 
 def _plain_table(entry: Analysis, table: AnalysisTable) -> AnalysisTable:
     """Return a table with plain cells, and texts of one line."""
+    # Every row has a cell for each title.
     header = tuple(one_line(str(title)) for title in table.header)
     rows = []
     for number, row in enumerate(table.rows, 1):
@@ -194,6 +201,8 @@ def _plain_table(entry: Analysis, table: AnalysisTable) -> AnalysisTable:
             problem = text.format(number=number, title=shown(table.title), cells=len(row), titles=len(header))
             raise AnalysisError(entry.label, problem)
         rows.append(tuple(_plain_cell(entry, cell) for cell in row))
+
+    # The text above the table may have several lines.
     above = None if table.above is None else "\n".join(map(one_line, str(table.above).split("\n")))
     return AnalysisTable(
         title=one_line(str(table.title)),

@@ -118,12 +118,14 @@ def load_comparison(path: str | Path) -> Comparison:
     PlanError
         If the text is not a comparison; the message names the file.
     """
+    # Check the fields, and that the methods with parameters exist.
     values = read_toml(Path(path))
     data = values.get("data", ())
     try:
         _check_kinds(values)
         for key in values.get("parameters", {}):
             method(key)
+        # The remaining fields are those of every plan.
         comparison = Comparison(
             title=values.get("title", Path(path).stem),
             data=(data,) if isinstance(data, str) else tuple(data),
@@ -142,6 +144,7 @@ def load_comparison(path: str | Path) -> Comparison:
 
 def _check_kinds(values: Mapping[str, Any]) -> None:
     """Refuse fields of a wrong type; `Plan` checks their values."""
+    # Runs: tables, each with a method and known fields.
     runs = values.get("runs")
     data = values.get("data", [])
     if not _is_list_of_tables(runs) or not runs or not all(run.get("method") for run in runs):
@@ -152,12 +155,16 @@ def _check_kinds(values: Mapping[str, Any]) -> None:
         raise PlanError(
             text.format(name=shown(unknown[0]), known=", ".join((*_LIST_FIELDS, *_PARAMETER_FIELDS)))
         )
+
+    # Fields of runs that may be one text or several.
     for name in _LIST_FIELDS:
         stated_values = [run[name] for run in runs if run.get(name) is not None]
         if not all(_is_text_or_texts(value) and value != [] for value in stated_values):
             raise PlanError(
                 tr('runs: expected a text or a list of texts after "{name} =".').format(name=name)
             )
+
+    # Fields of the whole comparison.
     if not _is_text_or_texts(data):
         raise PlanError(tr("data: expected a text or a list of texts, got {data}.").format(data=shown(data)))
     for name in ("title", "against"):
@@ -165,6 +172,8 @@ def _check_kinds(values: Mapping[str, Any]) -> None:
             raise PlanError(
                 tr("{name}: expected a text, got {values}.").format(name=name, values=shown(values[name]))
             )
+
+    # Parameters by method, and those of single runs.
     entries = values.get("parameters", {})
     run_parameters = [run.get(name, {}) for run in runs for name in _PARAMETER_FIELDS]
     if not isinstance(entries, dict) or not _is_list_of_tables([*entries.values(), *run_parameters]):
@@ -231,6 +240,7 @@ def comparison_table(results: Sequence[RunResult]) -> tuple[list[str], list[tupl
     header += ["part", "folds"]
     rows: list[tuple[Any, ...]] = []
     for result in results:
+        # Cells of the run, repeated in each of its rows.
         plan = result.plan
         sizes = result.sizes
         published = printed_of(result)

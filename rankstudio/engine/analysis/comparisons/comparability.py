@@ -141,17 +141,22 @@ def comparable(run: RunResult, other: RunResult) -> Comparability:
     -----
     The relation is symmetric and transitive. It is reflexive for complete runs with estimates.
     """
+    # Differences of the key.
     key = comparison_key(run)
     other_key = comparison_key(other)
     for difference, attribute in _KEY_ATTRIBUTES:
         if getattr(key, attribute) != getattr(other_key, attribute):
             return Comparability(difference, _difference_text(difference, key, other_key))
+
+    # Equal keys, but values that must not be ranked.
     if not run.complete or not other.complete:
         return Comparability(Difference.UNFINISHED, tr("not finished"))
     if not run.part.is_estimate:
         return Comparability(Difference.NO_ESTIMATE, why_unranked(run))
     if key.is_hand_chosen or other_key.is_hand_chosen:
         return Comparability(Difference.HAND_CHOSEN, why_unranked(run if key.is_hand_chosen else other))
+
+    # Folds of the same numbers must have as many queries.
     for fold, size, other_size in zip(key.folds, run.queries_per_fold, other.queries_per_fold, strict=True):
         if size != other_size:
             text = tr("fold {fold} has {own} queries, not {others}")
@@ -192,6 +197,7 @@ changes the digest."""
 
 def _difference_text(difference: Difference, key: ComparisonKey, other: ComparisonKey) -> str:
     """Return how two keys differ, as part of a sentence: "on MQ2007, not on MQ2008"."""
+    # Data may differ although their name is the same.
     match difference:
         case Difference.DATA if key.data_name == other.data_name:
             return tr("on other data called {name}").format(name=key.data_name)
@@ -301,11 +307,14 @@ def comparable_groups(runs: Mapping[Name, RunResult]) -> tuple[ComparableGroup[N
     come first, then groups with more queries. Runs that are not finished, or whose measures are no estimates,
     are in groups without ranking.
     """
+    # Runs of the same kind are comparable with each other.
     members: dict[_Kind, dict[Name, RunResult]] = {}
     for name, run in runs.items():
         unfitted = None if run.part.is_estimate else run.unfitted
         kind = comparison_key(run), run.complete, run.queries_per_fold, unfitted
         members.setdefault(kind, {})[name] = run
+
+    # Datasets in the order of the runs; in each, ranked groups with the most queries first.
     datasets = list(dict.fromkeys(run.data_name for run in runs.values()))
 
     def rank(kind: _Kind) -> tuple[int, bool, int]:
@@ -313,6 +322,7 @@ def comparable_groups(runs: Mapping[Name, RunResult]) -> tuple[ComparableGroup[N
         is_ranked = complete and key.part.is_estimate and not key.is_hand_chosen
         return datasets.index(key.data_name), not is_ranked, -sum(sizes)
 
+    # The first group of a dataset leads; the other groups say why they are apart from it.
     groups: list[ComparableGroup[Name]] = []
     for kind in sorted(members, key=rank):
         key, complete, *_ = kind
@@ -320,7 +330,10 @@ def comparable_groups(runs: Mapping[Name, RunResult]) -> tuple[ComparableGroup[N
         run = next(iter(runs_of_kind.values()))
         unranked = why_unranked(run) if complete else tr("not finished")
         leader = next((group for group in groups if group.key.data_name == key.data_name), None)
-        apart = comparable(run, next(iter(leader.runs.values()))).reason if leader else ""
+        apart = ""
+        if leader is not None:
+            leading_run = next(iter(leader.runs.values()))
+            apart = comparable(run, leading_run).reason
         groups.append(ComparableGroup(key=key, runs=runs_of_kind, unranked=unranked, apart=apart))
     return tuple(groups)
 

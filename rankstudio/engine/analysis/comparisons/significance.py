@@ -298,14 +298,19 @@ def compared_runs(
     comparisons : Mapping of int to PairedComparison
         Finished comparisons, by run number.
     """
+    # Runs with a reason cannot be paired with the reference.
     against = runs[reference]
     skip_reasons = {key: why_unpaired(run, against, name) for key, run in runs.items()}
     paired = [key for key in runs if key != reference and not skip_reasons[key]]
+
+    # The Holm correction needs the tests of all paired runs.
     is_complete = all(key in comparisons for key in paired)
     corrected: dict[int, CorrectedTest] = {}
     if is_complete:
         tests = _corrected_tests(runs, reference, paired, comparisons)
         corrected = dict(zip(paired, tests, strict=True))
+
+    # The reference, then a row for each paired run; a run without its test is waiting.
     rows = [ComparedRun(reference, against.plan.title, "reference", mean=against.average.get(name))]
     for key in paired:
         run = runs[key]
@@ -323,6 +328,8 @@ def compared_runs(
             p_wilcoxon_holm=p_wilcoxon_holm,
         )
         rows.append(row)
+
+    # Runs that cannot be paired, with the reason.
     excluded = [
         ComparedRun(
             key=key,
@@ -463,11 +470,13 @@ def pin_effects(runs: Sequence[RunResult], name: str, seed: int = 0) -> tuple[Pi
     is_measured = [result.has_per_query(name) for result in runs]
     pairs = []
     for run, plan in enumerate(plans):
+        # Runs that differ from this run in their pins only, and that can be compared with it.
         similar_runs = [
             other
             for other, other_plan in enumerate(plans)
             if only_pins_differ(plan, other_plan) and is_measured[run] and is_measured[other]
         ]
+        # Runs without pins are preferred, and then earlier runs.
         runs_without_pins = [other for other in similar_runs if not pins_of(plans[other])]
         partners = runs_without_pins or [other for other in similar_runs if other < run]
         if pins_of(plan) and partners:

@@ -156,6 +156,7 @@ class CandidateMap:
             The rows are the features selected at these steps, in order of the path, then the features with
             the largest shares. Features that are candidates at none of the steps are left out.
         """
+        # A growing path shows successive steps up to the wanted one.
         n = len(self.places)
         count = max(1, min(n, most_steps))
         nearest = 0 if step is None else int(np.abs(np.array(self.places) - step).argmin())
@@ -166,7 +167,11 @@ class CandidateMap:
             if nearest not in columns:  # it takes the place of the closest one, if possible not of an end
                 inner_columns = columns[1:-1] if columns.size > 2 else columns
                 inner_columns[np.abs(inner_columns - nearest).argmin()] = nearest
+
+        # Best share of each feature in these steps.
         best = np.where(np.isfinite(self.shares), self.shares, -1.0)[:, columns].max(axis=1)
+
+        # Selected features come first, if the features grow with the steps.
         if self.growing:
             is_selected_here = self.taken[:, columns].any(axis=1)
             best = np.where(is_selected_here, 2.0, best)  # before all others, whose shares are at most 1
@@ -174,6 +179,7 @@ class CandidateMap:
         else:
             rows = np.arange(best.size)
         rows = rows[best[rows] >= 0][: max(1, most_features)]
+        # The feature that must be shown takes the last row.
         if always in self.features and self.features.index(always) not in rows:
             rows[-1] = self.features.index(always)
         cells = np.ix_(rows, columns)
@@ -256,21 +262,28 @@ def candidate_map(
     O(K n log n) for K steps and n features. For a path with more than a million scores, the map has fewer
     steps: the first ones of a growing path, or evenly spaced iterations and rounds.
     """
+    # Groups are candidates as a whole: one column stands for each group.
     rows = np.arange(path.steps[0].coef.size)
     if groups is not None:
         path = groups.path(path)
         rows = groups.columns.representatives
+
+    # Scores by step and column; NaN where a column was no candidate.
     places = _shown_steps(path, max(_MIN_STEPS, _MAX_SCORES // path.steps[0].coef.size))
     scores = np.array([score.of(path.steps[index], path.divisor) for index in places])
     is_candidate = np.isfinite(scores)
     if not is_candidate.any():
         return None
+
+    # Rows of the map: selected features in the order of the path, then the others.
     order = arrival_order(path, score)
     other_columns = np.setdiff1d(rows, order)
     if other_columns.size > _MAX_ROWS:  # keep those with the best scores
         best = np.nanmax(np.where(is_candidate, score.gains(scores), -np.inf)[:, other_columns], axis=0)
         other_columns = np.sort(other_columns[np.argsort(-best, kind="stable")[:_MAX_ROWS]])
     features = [*order, *other_columns.tolist()]
+
+    # Selected features in each step.
     is_taken = np.zeros(scores.shape, dtype=bool)
     for is_taken_at_step, columns in zip(is_taken, _chosen_columns(path, score, places, scores), strict=True):
         is_taken_at_step[columns] = True
@@ -383,6 +396,7 @@ def _margin_to_rival(
     rival = int(rivals[np.argmax(gains[rivals])])
     size = max(abs(own_score), abs(float(values[rival])))
     share = float(gains[feature] - gains[rival]) / size if size else 0.0
+
     # Between scores of opposite signs the difference exceeds the larger score: the share is limited to 1.
     return Margin(
         number=number,
@@ -421,4 +435,5 @@ def _chosen_columns(
     """
     if path.step_kind is StepKind.FEATURES:
         return [taken_at(path, index) for index in places]
-    return [[int(np.argmax(row))] if row.max() > 0 else [] for row in score.gains(scores)]
+    gains = score.gains(scores)
+    return [[int(np.argmax(row))] if row.max() > 0 else [] for row in gains]

@@ -165,12 +165,17 @@ def feature_quality(
     O(nm log m) for n features and at most :data:`MOST_DOCUMENTS` documents m: larger parts are sampled by
     every i-th query. Duplicates and the numbers of the summary use all documents.
     """
+    # Large data are sampled.
     X, y, ptr, grading = _sampled_queries(parts)
     histograms = _histograms(X, y)
+
+    # Measures of each feature alone.
     is_one_ranking = ptr.size - 1 == len(parts)  # a single query in each part
     names = (ONE_RANKING_MEASURES[0], ALONE[0]) if is_one_ranking else ALONE
     evaluator = Evaluator(y, ptr, convention, names, grading=grading)
     measures_alone, ascending = _measure_features_alone(evaluator, X)
+
+    # Oddities: features that reveal the labels, and features that equal another one.
     leaking = _features_that_leak(evaluator, y, measures_alone)
     twins = _duplicates(parts, X)
     all_findings = _findings_by_feature(summary.features, twins, leaking, measures_alone)
@@ -205,8 +210,12 @@ def _sampled_queries(parts: tuple[RankingDataset, ...]) -> tuple[Floats, Floats,
     stride = -(-sum(part.n_documents for part in parts) // MOST_DOCUMENTS)  # rounded up
     if stride == 1 and len(parts) == 1:
         return parts[0].X, parts[0].y, parts[0].query_ptr, parts[0].grading
+
+    # Rows of the queries to keep, by part.
     masks = [np.arange(part.n_queries) % stride == 0 for part in parts]
     rows = [np.flatnonzero(mask[part.query_index]) for part, mask in zip(parts, masks, strict=True)]
+
+    # Copy the rows in blocks, so that large data need little memory.
     X = np.empty((sum(chosen.size for chosen in rows), parts[0].n_features))
     n_filled = 0
     for part, part_rows in zip(parts, rows, strict=True):
@@ -215,6 +224,8 @@ def _sampled_queries(parts: tuple[RankingDataset, ...]) -> tuple[Floats, Floats,
             X[n_filled : n_filled + block.size] = part.X[block]
             release(part.X[block[0] : block[-1] + 1])
             n_filled += block.size
+
+    # Queries of all parts one after another.
     y = np.concatenate([part.y[chosen] for part, chosen in zip(parts, rows, strict=True)])
     sizes = [np.diff(part.query_ptr)[mask] for part, mask in zip(parts, masks, strict=True)]
     ptr = np.concatenate([[0], np.cumsum(np.concatenate(sizes))]).astype(np.int64)
@@ -315,11 +326,13 @@ def _findings_by_feature(
     """Yield the findings of each feature, in the order of the features."""
     # Half of each range, because the difference of two finite numbers may be infinite.
     ranges = np.array([f.maximum / 2 - f.minimum / 2 for f in features])
+    # Constant features have no range to compare with.
     varying_ranges = ranges[[not f.constant for f in features]]
     usual = float(np.median(varying_ranges)) if varying_ranges.size else 0.0
     name, values = next(iter(measures.items()))
     for j, feature in enumerate(features):
         findings: list[Finding | None] = []
+        # A constant feature has no further findings.
         if feature.constant:
             text = tr("Constant within every query: it cannot change any ranking.")
             findings.append(Finding(Oddity.CONSTANT, tr("constant"), text))

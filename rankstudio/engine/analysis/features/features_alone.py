@@ -78,21 +78,27 @@ def measuring_alone(
     def evaluator(part: RankingDataset, measures: tuple[str, ...]) -> Evaluator:
         return Evaluator(part.y, part.query_ptr, convention, measures, grading=part.grading)
 
+    # Of wide data, only the features with the most values are measured.
     columns = shown_features(fold.train)
     if columns is not None:
         shown_parts = {name: part.with_features(columns) for name, part in fold.parts.items()}
         fold = Fold(fold.number, **shown_parts)
     measure = find_measure(measure).name
     measure_names = tuple(dict.fromkeys((measure, _DIRECTION_MEASURE)))
+
+    # Further parts than the training part; a sealed test part is not measured.
     other_parts = {
         name: part for name, part in fold.parts.items() if name != "train" and not (sealed and name == "test")
     }
+
     # The time for a part is proportional to its documents; the training part is ranked in both directions.
     n_done = 2 * fold.train.n_documents
     total = n_done + sum(part.n_documents for part in other_parts.values())
     down, up = yield from measuring_columns(
         evaluator(fold.train, measure_names), fold.train.X, BOTH_WAYS, (0.0, n_done / total)
     )
+
+    # The training part decides the direction in which each feature ranks.
     ascending = up[_DIRECTION_MEASURE] > down[_DIRECTION_MEASURE]
     parts = {"train": np.where(ascending, up[measure], down[measure])}
     signs = (np.where(ascending, -1.0, 1.0),)

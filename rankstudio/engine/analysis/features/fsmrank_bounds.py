@@ -78,17 +78,22 @@ def fsmrank_bounds(
     R being the sum of the complexities of the three terms in the proof (Appendix II): that of λ1/2 w'Aw is
     λ1/2 times that of the entropy bound, C² sqrt(2 log(4n) / p), as A is at most 1.
     """
+    # Conditions of the theorems.
     X = train.X
     n = X.shape[1]
     size = np.abs(step.coef)
     low, high = value_range(X)
     if low < 0 or high > 1 or importance.max() > 1:
         raise PlanError(tr("The bounds of FSMRank need features scaled to [0, 1] and importance up to 1."))
+
+    # C is the sum of the absolute weights, each divided by its importance.
     used = np.flatnonzero(step.coef)
     s = np.where(step.coef[used] > 0, importance[used], importance[n + used])
     C = float((size[used] / s).sum())
     if not (p := int(count_pairs(train.y, train.query_ptr).sum())):
         raise PlanError(tr("The bounds of FSMRank need a query whose documents have different labels."))
+
+    # Terms of the bounds; the Lipschitz constant occurs in both.
     lipschitz = (4.0 + 2.0 * lambda1) * n
     complexity = 2.0 * C * np.sqrt(2.0 * n / p)
     complexity += (1.0 + lambda1 / 2.0) * C**2 * np.sqrt(2.0 * np.log(4.0 * n) / p)

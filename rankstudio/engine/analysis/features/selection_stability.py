@@ -97,6 +97,7 @@ def stability_table(title: str, runs: Iterable[tuple[int, str, RunResult]]) -> T
     rows = []
     warnings = []
     for number, name, result in runs:
+        # Only one of the two corrected indices applies to a run; the other has a dash.
         run_stability = stability_of_run(result)
         s = run_stability.indices
         corrected = [f"{s.consistency:.3f}" if s.index == index else "–" for index in INDICES[1:]]
@@ -108,6 +109,8 @@ def stability_table(title: str, runs: Iterable[tuple[int, str, RunResult]]) -> T
         "1: identical selections in all folds; 0: agreement by chance (not for Jaccard). Kuncheva's index "
         "applies to selections of equal size, Lustgarten's to different sizes."
     )
+
+    # The first warning is enough, below the table.
     first_warning = next(filter(None, warnings), "")
     note = f"{note} {first_warning}".rstrip()
     header = ["run", "method", "features", *INDICES, "Nogueira", "95 % interval"]

@@ -72,6 +72,7 @@ def path_figure(run: RunResult, name: str = "") -> CurvesFigure | None:
     CurvesFigure or None
         Means over the folds; None if paths have a single step, or there is no validation part.
     """
+    # A curve for each combination, over the folds.
     by_combination = list(zip(*(fold.paths for fold in run.folds), strict=True))
     if not _has_curves(by_combination, name):
         return None
@@ -81,9 +82,13 @@ def path_figure(run: RunResult, name: str = "") -> CurvesFigure | None:
         _combination_curve(run, paths, name, order)
         for paths, order in zip(by_combination, orders, strict=True)
     ]
+
+    # Mean of the best single features, as a level to compare with.
     baselines = [fold.baseline.validation.get(name, nan) for fold in run.folds] if name else [nan]
     reference = float(np.mean(baselines))
     y_title = _measure_axis_title(name) if name else tr(run.plan.criterion)
+
+    # A positive criterion that spans magnitudes is shown on a logarithmic axis.
     finite = [y for curve in series for y in curve.y if np.isfinite(y)]
     is_positive_criterion = not name and min(finite, default=0.0) > 0
     is_logarithmic = is_positive_criterion and max(finite) / min(finite) >= _MIN_LOGARITHMIC_RATIO
@@ -138,6 +143,8 @@ def combinations_figure(run: RunResult, name: str) -> MapFigure | None:
     figure = path_figure(run, name)
     if figure is None or len(figure.series) < 2:
         return None
+
+    # Cells by combination and size; NaN where a combination has no model of the size.
     columns = sorted({x for curve in figure.series for x in curve.x})
     rows = list(reversed(figure.series))  # the last combination at the top, as on an axis
     values = [dict(zip(curve.x, curve.y, strict=True)) for curve in rows]
@@ -148,6 +155,8 @@ def combinations_figure(run: RunResult, name: str) -> MapFigure | None:
     axes = run.plan.axes
     has_one_axis = len(axes) == 1  # its label is the title of the rows, so each row needs the value only
     names = [curve.label.partition(" = ")[2] if has_one_axis else curve.label for curve in rows]
+
+    # The best cell is marked; of equal ones the first.
     best = float(finite.max() if measure(name).higher_is_better else finite.min())
     row, column = np.argwhere(cells == best)[0].tolist()
     low, high = _color_ends(finite)
@@ -191,12 +200,15 @@ def fold_features_figure(
     run: RunResult, stability: SelectionStability, max_features: int = _MAX_FEATURES
 ) -> MapFigure:
     """Return a map of the features that each fold selected, with their positions, up to a maximum number."""
+    # Only the first features are shown; the caption counts the others.
     features = stability.features[:max_features]
     n_more = len(stability.features) - len(features)
     more_text = ""
     if n_more:
         more_text = tr("{n} more features were selected by fewer folds or later.").format(n=n_more)
     caption = tr("features selected by each fold, with their position; blank where not selected.")
+
+    # Position of each feature in each fold.
     ranks = [tuple(float(f.ranks.get(fold, nan)) for fold in stability.folds) for f in features]
     greatest = max((r for row in ranks for r in row if np.isfinite(r)), default=1.0)
     return MapFigure(
@@ -223,8 +235,12 @@ def stability_figure(run: RunResult, stability: SelectionStability) -> MapFigure
     n = len(stability.folds)
     if n < 2:
         return None
+
+    # Similarity of each pair of folds.
     sets = [{f.feature for f in stability.features if fold in f.ranks} for fold in stability.folds]
     pairs = tuple(tuple(_jaccard(a, b) for b in sets) for a in sets)
+
+    # The caption has the indices over all folds.
     index = stability.indices.nogueira
     folds = tuple(str(fold) for fold in stability.folds)
     caption = tr(
@@ -266,16 +282,22 @@ def candidates_figure(run: RunResult, fold: FoldResult, number: int = 1) -> Rows
     step = next((step for step in path.steps if step.number == number), None)
     if score is None or step is None:
         return None
+
+    # Scores of the candidates in this step.
     groups = CandidateGroups.of(run.feature_ids, run.feature_names, feature_groups_of(run.plan))
     whole_map = candidate_map(path, score, groups)
     if whole_map is None or number not in whole_map.numbers:
         return None
     column = whole_map.numbers.index(number)
     scores = whole_map.scores[:, column]
+
+    # The best candidates first; NaN marks what was not a candidate.
     gains = score.gains(scores)
     order = [int(i) for i in np.argsort(-gains, kind="stable") if np.isfinite(scores[i])]
     best_rows = order[:_MAX_CANDIDATES]
     selected = frozenset(index for index, row in enumerate(best_rows) if whole_map.taken[row, column])
+
+    # Texts of the figure.
     subject = tr("candidates of step {step} of fold {fold}").format(step=number, fold=fold.fold)
     combination = values_label(run.plan, path.unit.values)
     title = tr(score.title)
@@ -309,10 +331,14 @@ def candidate_steps_figure(run: RunResult, fold: FoldResult) -> MapFigure | None
     path = chosen_path(fold)
     if score is None:
         return None
+
+    # All candidates by step; a map needs at least two steps.
     groups = CandidateGroups.of(run.feature_ids, run.feature_names, feature_groups_of(run.plan))
     whole_map = candidate_map(path, score, groups)
     if whole_map is None or len(whole_map.numbers) < 2:
         return None
+
+    # The part of the map that fits the figure.
     view = whole_map.view(_MAX_FEATURES, _MAX_STEPS)
     marked = [(int(row), int(column)) for row, column in np.argwhere(view.taken)]
     caption = tr(

@@ -106,6 +106,7 @@ def run_curves_figure(
     part : {"vali", "test"}
         Part of the measure.
     """
+    # One series for each run that has a curve.
     series = []
     for (number, called), curve in zip(runs, curves, strict=True):
         if curve is None:
@@ -113,6 +114,7 @@ def run_curves_figure(
         x = tuple(map(float, curve.x))
         mean = tuple(map(float, curve.mean))
         half = tuple(map(float, curve.half))
+        # Only paired runs have half-widths, and so a band.
         has_band = any(map(isfinite, half))
         low = tuple(m - h for m, h in zip(mean, half, strict=True)) if has_band else ()
         high = tuple(m + h for m, h in zip(mean, half, strict=True)) if has_band else ()
@@ -124,6 +126,8 @@ def run_curves_figure(
         )
     if not series:
         return None
+
+    # Texts of the figure.
     has_bands = any(line.low for line in series)
     bands_sentence = tr(
         "The bands are as wide as the 95 % interval of the paired difference to run {number}."
@@ -157,6 +161,7 @@ def learning_figure(data: str, runs: Sequence[ReportedRun], name: str) -> Curves
 
     None if there are no runs that differ in this share only.
     """
+    # A curve for each group of runs that differ only in the share.
     series = []
     for group in learning_curves([run.plan for run in runs]):
         if len(group) > 1:
@@ -198,22 +203,27 @@ def pareto_figure(
     name : str
         Name of the measure.
     """
+    # The front as steps, in a color of its own.
     front = [pareto_front.models[i] for i in pareto_front.optimal]
     series = [
         Series(
-            tr("models on the Pareto front"),
-            tuple(model.x for model in front),
-            tuple(model.mean for model in front),
+            label=tr("models on the Pareto front"),
+            x=tuple(model.x for model in front),
+            y=tuple(model.mean for model in front),
             kind="steps",
             number=6,
         )
     ]
+
+    # All tried models as points, by run.
     for index, (number, called, _) in enumerate(runs):
         models = [model for model in pareto_front.models if model.run == index]
         if models:
             x = tuple(m.x for m in models)
             y = tuple(m.mean for m in models)
             series.append(Series(run_label(number, called), x, y, kind="points", number=number - 1))
+
+    # Texts by what the x axis shows.
     by_size = pareto_front.by == "size"
     title = tr("{data}: size against validation {name}")
     if not by_size:
@@ -269,6 +279,7 @@ def differences_figure(
 
     The result is None if there are no differences.
     """
+    # Runs with a test; the difference may be undefined.
     rows = [
         (row.key, row.found)
         for row in tested
@@ -280,6 +291,8 @@ def differences_figure(
     caption = tr(
         "{data}: mean difference in {name} ({part}) to {run}, with its 95 % interval over the queries."
     ).format(data=data, name=name, part=part, run=run_label(*reference))
+
+    # Differences with their intervals.
     means = tuple(float(test.mean_difference) for _, test in rows)
     lows = tuple(float(test.low) for _, test in rows)
     highs = tuple(float(test.high) for _, test in rows)
@@ -379,7 +392,8 @@ def _is_requested(figure: StudyFigure, name: str) -> bool:
 
 def file_stem(name: str) -> str:
     """Return a name in plain letters, as for a file."""
-    return "-".join("".join(c if c.isalnum() else " " for c in name).split()).lower() or "data"
+    words = "".join(c if c.isalnum() else " " for c in name).split()
+    return "-".join(words).lower() or "data"
 
 
 def _group_figures(group: ReportedGroup, suffix: str) -> Iterator[StudyFigure]:
@@ -395,14 +409,19 @@ def _group_figures(group: ReportedGroup, suffix: str) -> Iterator[StudyFigure]:
         draw = partial(_figure_with_run_texts, partial(make, group_title, runs, name), runs, name)
         return StudyFigure(f"{key}{suffix}", f"{group_title}: {title}", draw)
 
+    # Curves by size, of few runs so that they stay readable.
     first_runs = runs[:_MAX_RUNS]
     yield figure("curves", f"validation {name} of the runs", curves_of, first_runs)
     if group.group.key.part is Part.TEST:
         yield figure("test", f"test {name} of the runs by size", test_curves_of, first_runs)
+
+    # Figures that only some methods and plans have.
     if any(len(shares) > 1 for shares in learning_curves([run.plan for run in first_runs])):
         yield figure("learning", f"{name} by the share of the training queries", learning_figure, first_runs)
     if any(run.plan.entry.selects for run in first_runs):
         yield figure("alone", f"training {name} of each feature alone", alone_figure, first_runs)
+
+    # Figures that rank the models of several runs; one run alone needs no comparability.
     if group.is_ranked or len(runs) == 1:
         yield figure("front", f"size against validation {name}", _front_figure, first_runs)
         if costs_of([run.result for run in first_runs]) is not None:
@@ -469,10 +488,13 @@ def alone_figure(data: str, runs: Sequence[ReportedRun], name: str) -> CurvesFig
 
 def alone_of(data: FoldedDataset, run: RunResult, called: str, name: str) -> CurvesFigure:
     """Return a figure of the measure of each feature alone, in which the features of a run are marked."""
+    # Mean training measure of each feature over the folds.
     convention = run.plan.convention
     folds = [finish(measuring_alone(fold, name, convention, sealed=True)) for fold in data.folds]
     columns = reduce(np.intersect1d, [fold.columns for fold in folds])  # the features measured in every fold
     means = np.mean([fold.parts["train"][np.searchsorted(fold.columns, columns)] for fold in folds], axis=0)
+
+    # Rank of each feature, and whether a fold selected it.
     order = np.argsort(-means if measure(name).higher_is_better else means, kind="stable")
     chosen_columns = [column for fold in run.folds for column in fold.chosen.step.selected]
     is_selected = np.isin(columns[order], chosen_columns)
@@ -548,15 +570,20 @@ def _run_figures(run: ReportedRun, source: ReportSource) -> Iterator[StudyFigure
         draw = partial(_figure_with_text, partial(make, result, *arguments), partial(run_text, result, name))
         return StudyFigure(f"run{run.number}-{key}", f"{run.name}: {title}", draw)
 
+    # Measures and the criterion by size.
     yield figure("validation", f"validation {name} by size", path_figure, name)
     if run.plan.leaves_out:
         yield figure("left-out", f"left-out {name} by size", path_figure, run.plan.left_out_by(name))
     yield figure("criterion", "criterion by size", path_figure)
     yield figure("map", f"validation {name} by parameters and size", combinations_figure, name)
+
+    # Selected features over the folds.
     if run.plan.entry.selects and n_folds <= _MAX_FOLDS:
         yield figure("features", "features by fold", _stability_figure_of, fold_features_figure)
         if n_folds > 1:
             yield figure("stability", "similarity of the folds", _stability_figure_of, stability_figure)
+
+    # Candidates of single steps.
     if run.plan.candidate_score is not None:
         yield figure("candidates", "candidates of the first step", candidates_figure, first)
         yield figure("steps", "candidates by step", candidate_steps_figure, first)

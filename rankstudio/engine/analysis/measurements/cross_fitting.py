@@ -71,11 +71,14 @@ def cross_fitted(
     Repeated random splits of the same queries overlap, so intervals over the queries of several such folds
     are too narrow. The validation parts of cross-validation do not overlap.
     """
+    # The folds must be those of the run.
     plan = run.plan
     divided = parse_protocol(plan.protocol).divide(FoldedDataset.of(dataset), plan.seed)
     if run.data_digest and data_digest(divided) != run.data_digest:
         text = tr("{name}: these are other data than those of the run.")
         raise DatasetError(text.format(name=divided.name))
+
+    # Measure each fold anew, with the values of models chosen without the query.
     engine = engine or Remeasurement()
     measurement = Measurement(convention or plan.convention, measure or plan.measures[0])
     new_plan = measurement.plan(plan)
@@ -97,6 +100,7 @@ def with_cross_fitted(run: RunResult, dataset: FoldedDataset | None) -> RunResul
     """
     if dataset is None or run.has_cross_fitted or not all(fold.validation for fold in run.folds):
         return run
+    # Data that do not fit the run leave it as it is.
     with suppress(RankStudioError):
         fitted = cross_fitted(run, dataset)
         n_queries = {fold.number: fold.vali.n_queries for fold in dataset.folds if fold.vali is not None}

@@ -162,12 +162,14 @@ class Remeasurement:
         PlanError
             For a measure of others whose code is absent.
         """
+        # Measures of other packages are loaded first.
         for entry in foreign_entries(names):
             entry.load()
         plan = result.plan.changed(measures=(*result.plan.measures, *names))
         parts = {fold.number: fold for fold in dataset.folds}
         folds = []
         for fold_result in result.folds:
+            # Values of the test part, or else of the validation part.
             fold = parts[fold_result.fold]
             step = fold_result.chosen.step
             test = None if sealed else fold.test
@@ -176,6 +178,7 @@ class Remeasurement:
             if test is None or fold_result.cross_fitted:
                 fitted = self.cross_fitted(fold_result, fold, result.plan, plan)
             validation = {} if plan.inner else self._mean_measures(step, fold.vali, plan)
+            # Existing values come last, so that they are kept.
             folds.append(
                 replace(
                     fold_result,
@@ -203,6 +206,7 @@ class Remeasurement:
         convention = result.plan.convention
         for fold_result in result.folds:
             fold = parts[fold_result.fold]
+            # The baseline and the chosen model, on both parts.
             for part in filter(None, (fold.vali, fold.test)):
                 self._ranking(
                     baseline_step(fold_result.baseline, fold.train.feature_ids.tolist()),
@@ -215,6 +219,7 @@ class Remeasurement:
             yield
             if fold.vali is None or result.plan.inner:
                 continue
+            # The other models on the validation part, while the cache is not full.
             for path in fold_result.paths:
                 if self._nbytes > _MAX_RANKING_BYTES // 2:
                     return
@@ -278,19 +283,28 @@ class Remeasurement:
         self, result: FoldResult, fold: Fold, plan: Plan, measurement: Measurement
     ) -> FoldResult:
         """Return a fold of a run under the current settings, where the measure may select another model."""
+        # A sealed test part is not measured.
         new_plan = measurement.plan(plan)
         test_part = None if measurement.sealed else fold.test
+
+        # Another measure may choose another model, if all paths have its values.
         paths = self.paths(result.paths, fold, plan, measurement)
         chosen = result.chosen
         if measurement.chooses and all(new_plan.select_by in path.validation for path in paths):
             chosen = select_model(new_plan, paths, lambda step: self._standard_error(step, fold, new_plan))
+
+        # Values of the chosen model on the test part, and of the best single feature.
         test = self._mean_measures(chosen.step, test_part, new_plan)
         baseline = self.baseline(result.baseline, fold, plan, measurement)
+
+        # Cross-fitted values are found anew for another choice, or if the fold has or needs them.
         cross_fitted: Mapping[str, Floats] = {}
         if measurement.chooses and new_plan is not plan:
             cross_fitted = self._cross_fitted_by(new_plan, chosen, paths, fold, new_plan)
         elif test_part is None or result.cross_fitted:
             cross_fitted = self.cross_fitted(result, fold, plan, new_plan)
+
+        # Without a test part the validation queries are measured.
         per_query = self._per_query(chosen.step, test_part if test_part is not None else fold.vali, new_plan)
         return replace(
             result,
@@ -389,11 +403,15 @@ class Remeasurement:
         new_plan = measurement.plan(plan)
         if new_plan is plan:
             return tuple(paths)
+
+        # Measures of inner folds are not computed again.
         has_same_convention = measurement.convention == plan.convention
         if plan.inner or fold.vali is None:
             return tuple(
                 path if has_same_convention and path.validation else _without_measures(path) for path in paths
             )
+
+        # Measure the steps of each path on the validation part.
         measured = []
         for path, values in zip(paths, self._query_values(paths, fold.vali, measurement), strict=True):
             left_out_measures = left_out(path.validation) if has_same_convention else {}
@@ -443,6 +461,7 @@ class Remeasurement:
         A measure of rankings is computed for many paths at a time, from rankings that are kept. Only rankings
         that would take too much memory are not kept.
         """
+        # Measures that need the scores themselves, not only the order.
         name = measurement.measure
         evaluator = self._evaluator(part, measurement.convention, (name,))
         if not evaluator.by_rank:
@@ -451,6 +470,8 @@ class Remeasurement:
                 by_step = [evaluator.per_query_many(scores)[name] for scores in _score_blocks(steps, part)]
                 yield spread(np.concatenate(by_step or [np.empty((0, part.n_queries))]), is_whole)
             return
+
+        # Rankings that are too many to keep at once are measured one by one.
         if any(len(path.steps) * part.n_documents > _MAX_RANKING_BYTES // 2 for path in paths):
             for path in paths:
                 is_whole, steps = whole_steps(path, part)
@@ -462,6 +483,8 @@ class Remeasurement:
                 ]
                 yield spread(np.array(by_step).reshape(-1, part.n_queries), is_whole)
             return
+
+        # Otherwise paths are measured together, each distinct ranking once.
         for block in together(self._ranked_path(path, part, measurement.convention) for path in paths):
             values = block[0].distinct.per_query([ranked.places for ranked in block], evaluator)[name]
             ends = np.cumsum([len(ranked.places) for ranked in block])[:-1]

@@ -63,12 +63,15 @@ def evaluate_file(
     DataError
         If a file cannot be read, or the model cannot score the data.
     """
+    # Scores of the model or of the file.
     if model:
         scores, data, notes = score_file(ranked_by, data_path, columns, labels=True)
     else:
         data = load_data(data_path, columns=columns)
         notes = ()
         scores = read_score_file(ranked_by).of_parts([data])[0]
+
+    # The convention may break ties by document ids.
     chosen = convention(key or identify(data_path, data).convention)
     notes = (*notes, *data.warnings)
     ids = None
@@ -84,6 +87,8 @@ def evaluate_file(
         document_ids=ids,
         greatest_grade=greatest_grade,
     )
+
+    # The interval of the AUC is known for one ranking only.
     if data.n_queries == 1 and any(measure(name).family.name == "AUC" for name in measures):
         evaluation = replace(evaluation, auc_interval=auc_interval(scores, data.y >= chosen.relevant_from))
     return evaluation, data, notes

@@ -88,6 +88,7 @@ class TableRun:
         PlanError
             If a measure is missing and the documents are not available.
         """
+        # Cross-fitted values that the study does not have.
         result = self.result
         if not result.part.is_estimate and result.unfitted is Unfitted.NOT_STORED:
             from rankstudio.engine.analysis.measurements.cross_fitting import (  # noqa: PLC0415 - brings numba
@@ -95,12 +96,16 @@ class TableRun:
             )
 
             result = with_cross_fitted(result, self.documents())
+
+        # Missing measures are computed from the data, if these are there.
         missing = [name for name in names if not result.has_per_query(name)]
         if not missing:
             return replace(self, result=result)
         data = self.documents()
         if data is not None:
             return replace(self, result=engine.with_measures(result, data, missing, sealed=self.sealed))
+
+        # Without the data, averages are enough.
         unknown = [name for name in missing if name not in result.average]
         if unknown:
             plan = result.plan
@@ -194,10 +199,15 @@ def row_runs(runs: Sequence[TableRun]) -> list[RowRuns]:
     several runs on one dataset are grouped by equal settings. Titles of rows with the same method state the
     settings in which they differ. Runs on one dataset that are not comparable are in different blocks.
     """
+    # Equal runs are shown once.
     firsts = first_equals([run.result for run in runs])
     distinct = _runs_with_groups([run for index, run in enumerate(runs) if firsts[index] == index])
+
+    # Settings tell runs apart whose title occurs several times.
     counts = Counter((member.run.result.data_name, member.block, _title(member.run)) for member in distinct)
     repeated_titles = {(block, title) for (_, block, title), n in counts.items() if n > 1}
+
+    # Runs of the same title and settings on different datasets share a row.
     rows: dict[Hashable, dict[str, _GroupedRun]] = {}
     n_rows: defaultdict[tuple[str, Hashable], int] = defaultdict(int)
     for grouped_run in distinct:
@@ -243,6 +253,7 @@ def _rows_with_titles(rows: Sequence[Mapping[str, _GroupedRun]]) -> list[RowRuns
 
     Rows with the same title get their settings, or a number.
     """
+    # Equal titles get the parameters that distinguish their plans.
     firsts = [next(iter(row.values())) for row in rows]
     titles = [_title(grouped_run.run) for grouped_run in firsts]
     suffixes = distinctions({index: grouped_run.run.result.plan for index, grouped_run in enumerate(firsts)})
@@ -250,6 +261,8 @@ def _rows_with_titles(rows: Sequence[Mapping[str, _GroupedRun]]) -> list[RowRuns
         f"{title} ({suffixes[index]})" if titles.count(title) > 1 and suffixes[index] else title
         for index, title in enumerate(titles)
     ]
+
+    # Titles that are still equal are numbered.
     counts: Counter[str] = Counter()
     titled_rows = []
     for title, first, row in zip(titles, firsts, rows, strict=True):
@@ -303,19 +316,24 @@ def result_table(
     """
     from rankstudio.engine.analysis.measurements.remeasurement import Remeasurement  # noqa: PLC0415 - brings numba
 
+    # Check the query.
     if not runs:
         raise PlanError("No data for the table: expected a completed run, found none.")
     if query.by not in BY:
         raise PlanError(f"by: expected one of {', '.join(BY)}, got {query.by}.")
     if query.test not in TESTS:
         raise PlanError(f"test: expected one of {', '.join(TESTS)}, got {query.test}.")
+
+    # The table is in English in every language, as publications are.
     names = measures_of(runs, query)
     engine = Remeasurement()
     with in_english():
         rows = row_runs([run.measured(names, engine) for run in runs])
         columns = list(_column_contents(rows, names, query.by))
+        # Reference and p-value of each cell, if differences are tested.
         references = _references(rows, columns, query.against)
         p_values = _corrected_p_values(rows, references, columns, query, cancelled) if query.tested else {}
+        # Cells of each row.
         table_rows = []
         for number, row in enumerate(rows):
             cells = tuple(
@@ -349,6 +367,7 @@ def measures_of(runs: Sequence[TableRun], query: TableQuery) -> tuple[str, ...]:
 
 def _column_contents(rows: Sequence[RowRuns], names: Sequence[str], by: By) -> Iterator[_ColumnContent]:
     """Yield the content of each column, from left to right."""
+    # Groups of columns are named only where there are several.
     data = list(dict.fromkeys(name for row in rows for name in row.runs))
     has_several_datasets = len(data) > 1
     has_several_names = len(names) > 1
@@ -361,6 +380,7 @@ def _column_contents(rows: Sequence[RowRuns], names: Sequence[str], by: By) -> I
             fold=fold,
         )
 
+    # One level of each choice are the columns, the other is their group.
     match by:
         case "datasets":
             for name in names:
@@ -472,12 +492,14 @@ def _corrected_p_values(
     """
     p_values: dict[tuple[int, _ColumnContent], float] = {}
     for column, (block, reference) in product(places, references.items()):
+        # Only columns of means are tested, not those of single folds.
         if column.fold is None and not cancelled():
             runs = {
                 index: row.runs[column.data].result
                 for index, row in enumerate(rows)
                 if row.block == block and column.data in row.runs
             }
+            # The tests of a column are corrected together.
             tested = _distinct_paired_rows(runs, reference, column.measure)
             p = [
                 nan if cancelled() else _p_value(runs[index], runs[reference], column.measure, query)
@@ -557,6 +579,7 @@ def _unranked_text(group: ComparableGroup[int]) -> str:
 
 def _notes(rows: Sequence[RowRuns], names: Sequence[str]) -> tuple[str, ...]:
     """Return notes on the conventions of the measures and on sealed test parts."""
+    # Datasets by the convention of their measures.
     runs = [(data, run) for row in rows for data, run in row.runs.items()]
     labels: dict[str, dict[str, None]] = {}
     for data, run in runs:
@@ -566,6 +589,7 @@ def _notes(rows: Sequence[RowRuns], names: Sequence[str]) -> tuple[str, ...]:
     else:
         conventions = "; ".join(f"{listed(data)} by {label}" for label, data in labels.items())
         notes = [f"Conventions of the measures: {conventions}."]
+    # Datasets whose test part is sealed.
     sealed = list(dict.fromkeys(data for data, run in runs if run.sealed))
     if sealed:
         notes.append(
@@ -581,6 +605,7 @@ def _mark_note(
     test: str,
 ) -> str:
     """Return the meaning of the marks; "" if nothing was tested."""
+    # Tests that were corrected together, by block.
     families = {block: _family_text(rows, block, reference, p) for block, reference in references.items()}
     families = {block: family for block, family in families.items() if family}
     if not families:
@@ -588,6 +613,7 @@ def _mark_note(
     marks = ", ".join(f"{mark} p < {below:g}" for below, mark in reversed(MARKS))
     assignments_text = f", {_ASSIGNMENTS:,} assignments" if test == "randomisation" else ""
     test_text = f"{TESTS[test]}, two-sided{assignments_text}"
+    # The note of a single block needs no numbers of groups.
     if len({row.block for row in rows}) == 1:
         title = rows[references[0]].title
         return f"{marks} for the difference from {title}: {test_text}, {families[0]}."
@@ -610,9 +636,12 @@ def _family_text(
         return ""
     against = {data: run.result for data, run in rows[reference].runs.items()}
     queries = {column.data: against[column.data].per_query(column.measure).size for column in counts}
-    n = " and ".join(
-        count_text(size) + (f" ({data})" if len(queries) > 1 else "") for data, size in queries.items()
-    )
+    has_several_datasets = len(queries) > 1
+    query_texts = [
+        f"{count_text(size)} ({data})" if has_several_datasets else count_text(size)
+        for data, size in queries.items()
+    ]
+    n = " and ".join(query_texts)
     sizes = sorted(set(counts.values()))
     hypotheses = f"{_range_text(sizes)} hypothes{'is' if sizes == [1] else 'es'}"
     return f"over {n} queries, with Holm correction for the {hypotheses} of a column"

@@ -180,6 +180,7 @@ def _single_feature_measures(fold: FoldResult) -> Measures:
 def _summary_row(label: str, rows: Sequence[FoldRow], statistic: Statistic) -> FoldRow:
     """Return the row of a statistic, mean or deviation, over the rows of folds."""
 
+    # Only measures that all folds have are summarized.
     def summary(part: str) -> dict[str, float]:
         measures: list[Measures] = [getattr(row, part) for row in rows]
         names = [name for name in measures[0] if all(name in measured for measured in measures)]

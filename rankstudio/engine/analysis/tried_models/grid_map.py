@@ -93,6 +93,7 @@ def grid_map(
     higher_is_better : bool
         Whether a cell shows the greatest of several values, or the least.
     """
+    # Cells for the values of both grids; -1 is a cell without a combination.
     row_axis, column_axis = pair
     rows = axes[row_axis]
     columns = axes[column_axis]
@@ -103,17 +104,21 @@ def grid_map(
     sign = 1.0 if higher_is_better else -1.0
     greatest = -np.inf
     best = None
+
+    # The best model of each combination.
     for position, combination in enumerate(combinations):
         x, scores = measured(position)
         gains = np.where(np.isnan(scores), -np.inf, sign * scores)
         if not gains.size or gains.max() == -np.inf:
             continue
+        # Combinations that differ in other parameters share a cell; the best of them is shown.
         cell = rows.values.index(combination[row_axis]), columns.values.index(combination[column_axis])
         index = int(gains.argmax())
         if positions[cell] < 0 or gains[index] > sign * values[cell]:
             values[cell] = scores[index]
             positions[cell] = position
             places[cell] = x[index]
+        # The best cell of all.
         if gains[index] > greatest:
             greatest = float(gains[index])
             best = cell

@@ -123,6 +123,7 @@ def pareto_front_of(
     ParetoFront or None
         None if no run has a model with a validation measure, or by cost if no run has costs.
     """
+    # Tried models with their size or cost.
     better = measure(name).higher_is_better
     costs = costs_of(runs) if by == "cost" else None
     if by == "cost" and costs is None:
@@ -133,6 +134,8 @@ def pareto_front_of(
         tried = _optimal_models_by_cost(runs, name, costs, better)
     if not tried:
         return None
+
+    # Positions of the models on the front; the last of them has the best mean.
     models = tuple(_pareto_model(number, runs[number], model, x) for number, model, x in tried)
     sizes = [model.x for model in models]
     means = [model.mean for model in models]
@@ -140,6 +143,8 @@ def pareto_front_of(
     optimal = tuple(pareto_front(sizes, means, better).tolist())
     best = optimal[-1]
     worse_sign = -1.0 if better else 1.0  # direction from the best mean to worse means
+
+    # With the data of all runs, levels come from paired differences to the best model.
     front = [(number, model) for number, model, _ in (tried[i] for i in optimal)]
     half = _paired_half_widths(runs, data, front, name) if len(data) == len(runs) else None
     is_timed = costs is not None and costs.milliseconds
@@ -156,6 +161,8 @@ def pareto_front_of(
             paired=True,
             by=unit,
         )
+
+    # Without them, the level is one standard error from the best mean.
     error = 0.0 if np.isnan(errors[best]) else errors[best]
     levels = (means[best] + worse_sign * error,) * len(optimal)
     suggested = one_standard_error(means, errors, sizes, better)
@@ -216,6 +223,7 @@ def _paired_half_widths(
 
     None without documents, or if a study did not store one of the models.
     """
+    # Values of each run's models by fold, put at the position of the model on the front.
     numbers = {number for number, _ in front}
     if not all(can_measure(runs[number], data[number], name) for number in numbers):
         return None
@@ -226,11 +234,15 @@ def _paired_half_widths(
         positions = [position for position, (run, _) in enumerate(front) if run == number]
         for row, position in enumerate(positions):
             values_by_model[position] = [values_of_fold[row] for values_of_fold in fold_values]
+
+    # One table per fold, with a row per model and a column per query.
     n_folds = len(values_by_model[0])
     values = [
         np.array([values_by_model[position][fold] for position in range(len(front))])
         for fold in range(n_folds)
     ]
+
+    # Too few queries give no interval.
     n_queries = np.sum([np.count_nonzero(~np.isnan(table), axis=1) for table in values], axis=0)
     if n_queries[-1] < LEAST_PAIRS or not n_queries.all():
         return None

@@ -131,10 +131,14 @@ def run_curves(
     tuple of RunCurve or None
         One per run; None for a run without a validation measure, or without the documents of the test part.
     """
+    # Points of each run's curve.
     costs = costs_of(runs)
     tried = _with_constant_rankings(by, [_best_curve(run, name, by, costs) for run in runs])
+
     # Intervals between points of several runs would hide a learning curve; the tests of the runs show them.
     has_intervals = by != "train"
+
+    # Values of each query, for runs with points whose intervals or test values are needed.
     run_values: list[list[Floats] | None] = []
     for run, points, documents in zip(runs, tried, data, strict=True):
         if points is None or not (has_intervals or part == "test"):
@@ -144,6 +148,8 @@ def run_curves(
         run_values.append(_query_values(run, documents, models, name, part))
     reference_points = tried[reference] if reference is not None else None
     reference_values = run_values[reference] if reference is not None else None
+
+    # A curve for each run: alone, or with its difference to the reference.
     curves: list[RunCurve | None] = []
     for run, points, values in zip(runs, tried, run_values, strict=True):
         if points is None or (part == "test" and values is None):

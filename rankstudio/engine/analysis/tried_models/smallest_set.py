@@ -79,10 +79,13 @@ class SmallestSet:
     @property
     def sentence(self) -> str:
         """Advice on which of the sets to examine, with the reason."""
+        # The smallest set is not significantly worse than the best one.
         smallest = self.smallest
         best = self.best
         chosen = self.chosen
         difference = fixed(smallest.value - best.value, sign=True)
+
+        # The advice names the smallest set, unless the chosen set is that small.
         if self.is_one_set:
             text = tr(
                 "Look at the chosen set: it has the best {measure} on the path, and no smaller set is as "
@@ -108,6 +111,8 @@ class SmallestSet:
                 "Look at the larger set, k = {k}: the chosen one, k = {chosen}, has a significantly worse "
                 "{measure} than the best, k = {best} (p = {chosen_p})."
             )
+
+        # All texts are filled from the same values; each uses some of them.
         return text.format(
             k=smallest.size,
             measure=self.measure,
@@ -142,6 +147,8 @@ def smallest_set(plan: Plan, path: PathResult, position: int) -> SmallestSet | N
     best = best_position(plan, path)
     if smallest is None or best is None:
         return None
+
+    # Of equal sizes the best set is the smallest, too.
     if path.sizes[smallest] == path.sizes[best]:
         smallest = best
     values = path.validation[plan.select_by]

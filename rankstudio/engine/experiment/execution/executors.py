@@ -221,10 +221,13 @@ def on_cluster(address: str, certificates: Certificates | None = None) -> Iterat
     OpenClusterWarning
         Without TLS, unless the scheduler is on this machine: the network must be trusted.
     """
+    # Certificates are used only by an encrypted connection.
     is_encrypted = address.startswith("tls://")
     if certificates is not None and not is_encrypted:
         expected = "a tls:// address when certificates are given"
         raise ParameterError("--scheduler", address, expected)
+
+    # The workers come from a plug-in, whose library may be missing.
     entry = cluster_entry()
     if entry is None:
         raise WorkerError(tr("No cluster can be used: the plug-in cluster of RankStudio is not there."))
@@ -232,6 +235,8 @@ def on_cluster(address: str, certificates: Certificates | None = None) -> Iterat
         connect = imported(entry.connect)
     except ImportError as error:
         raise MissingExtraError("A run on a cluster", entry.library, entry.extra) from error
+
+    # An open connection is allowed, with a warning.
     with connect(address, certificates) as cluster:
         if not (is_encrypted or _is_loopback(address)):
             warnings.warn(

@@ -166,6 +166,7 @@ class UnitScheduler:
             CancelledError,
             *self._executor.lost,
         )
+
         # An OSError is one of the network: files that cannot be written raise OutputError.
         unreachable_errors: tuple[type[BaseException], ...] = (*self._lost_worker_errors, OSError)
         try:
@@ -206,9 +207,11 @@ class UnitScheduler:
         """
         while any(unit.fold == fold for unit in (*self._futures.values(), *self._pending_units)):
             ready, _ = wait(self._futures, timeout=_POLL_SECONDS, return_when=FIRST_COMPLETED)
+            # Progress of a unit while none is ready.
             if not ready:
                 unit, progress = self._latest_progress()
                 yield UnitProgress(unit, progress)
+            # Several units that are ready at once are reported in order.
             for future in sorted(ready, key=self._unit_key):
                 key = self._unit_key(future)
                 unit = self._futures.pop(future)
@@ -216,6 +219,7 @@ class UnitScheduler:
                     path, seconds = future.result()
                 except self._lost_worker_errors as error:
                     raise _lost_workers_error() from error
+                # Each finished unit makes room for another one.
                 self.paths[key] = self._keep(path)
                 self._submit_units()
                 yield UnitStarted(unit)

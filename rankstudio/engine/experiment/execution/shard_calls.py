@@ -125,16 +125,19 @@ class _Session:
         with self._locks[call.index]:  # a call that was given up may still be at work
             if call.index not in self._states:
                 self._part.check(self._data.shards[call.index].rows)
+            # A stored state is used if it has heard the same messages as the caller assumes.
             data = self._data.shard(call.index)
             stored_state = self._states.pop(call.index, None)
             if stored_state is not None and call.work.replayed and stored_state.heard != call.heard:
                 stored_state.scratch.close()  # it has heard fewer or more messages than the caller expects
                 stored_state = None
+            # Without a state, begin anew; the caller must then send all messages.
             if stored_state is None:
                 if call.work.replayed and call.heard:
                     return None
                 scratch = Scratch(self._room)
                 stored_state = _StoredState(call.work.begin(data, scratch), scratch, heard=0)
+            # Pass the messages one after another; the last answer is returned.
             state, scratch, _ = stored_state
             for message in call.messages:
                 summands = state.step(data, message)

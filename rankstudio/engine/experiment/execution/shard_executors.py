@@ -164,9 +164,12 @@ class _Session:
 
         A few shards per worker are asked ahead; their answers are added in the order of the shards.
         """
+        # Messages are kept only if a new worker must repeat them.
         self._messages.append(message)
         if not self._work.replayed:
             del self._messages[:-1]
+
+        # Ask for the answers of some shards ahead, so that no worker waits.
         total = TreeSum()
         pending_answers: dict[int, Answer] = {}
         try:
@@ -175,6 +178,7 @@ class _Session:
                 for asked_index in range(index, end_of_asked):
                     if asked_index not in pending_answers:
                         pending_answers[asked_index] = self._ask(asked_index)
+                # Add in the order of the shards: the sum must have the same bits.
                 while (summands := self._settled_answer(index, pending_answers)) is None:
                     yield WorkProgress(activity, index / self._count)
                 del pending_answers[index]
@@ -182,6 +186,7 @@ class _Session:
                 total.add(summands)
                 yield WorkProgress(activity, (index + 1) / self._count)
         finally:
+            # After an error or a stop, the answers are not needed.
             for future in pending_answers.values():
                 future.cancel()
         return total.result()
@@ -191,12 +196,15 @@ class _Session:
 
         If the answer is lost, ask again.
         """
+        # A pending call that waits for a lost worker is made again.
         future = pending_answers[index]
         if not wait([future], timeout=_POLL_SECONDS).done:
             if self._workers.stranded(future):
                 future.cancel()
                 pending_answers[index] = self._ask(index, anew=True)
             return None
+
+        # After too many losses in a row the work itself is probably the cause.
         lost: tuple[type[BaseException], ...] = (*self._workers.lost, CancelledError)
         try:
             summands = future.result()
@@ -299,6 +307,8 @@ def written(data: TrainingData) -> PartFile:
     """
     if data.source is not None:  # some columns of other data: the workers select them from the other file
         return replace(written(data.source), columns=data.columns)
+
+    # A file that was written earlier is used again, while it exists in the same folder.
     ranks = data.grading.found_ranks
     files = data.shared.of(_Files).written
     with_ids = ranks is not None
@@ -307,6 +317,8 @@ def written(data: TrainingData) -> PartFile:
         is_in_folder = Path(earlier_file.folder) == store.scratch_folder()
         if is_in_folder and store.is_whole(earlier_file.path):
             return earlier_file
+
+    # The file needs queries and ids by position only, not those of the data.
     n = data.X.shape[1]
     ids = np.arange(1, n + 1, dtype=np.int64)
     queries = tuple(map(str, range(data.ptr.size - 1)))

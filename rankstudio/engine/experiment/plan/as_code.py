@@ -80,6 +80,7 @@ def plan_words(plan: Plan) -> list[str]:
         words += parameter_words(
             ranker.parameters, plan.ranker_parameters, _first_grid_name(ranker), prefix="--ranker-"
         )
+
     # The terminal would take these two settings from the data, so they are always written.
     words += [] if given_ranking else ["--select-by", plan.select_by, *convention_words]
     written_names = {*_WRITTEN_FIELDS, "rule"} if given_ranking else _WRITTEN_FIELDS

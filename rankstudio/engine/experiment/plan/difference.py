@@ -94,11 +94,13 @@ def distinctions(plans: Mapping[int, Plan]) -> dict[int, str]:
 
     Parameters with equal values are left out, as are rule, chooser and convention if the plans agree on them.
     """
+    # Rules and conventions are named only if the plans have several.
     values = {key: parameter_texts(plan) for key, plan in plans.items()}
     several_rules = len({plan.rule for plan in plans.values()}) > 1
     several_conventions = len({plan.convention for plan in plans.values()}) > 1
     texts = {}
     for keys in grouped(plans, lambda key: plans[key].title).values():
+        # Only parameters that differ among plans of the same method distinguish them.
         labels = {label for key in keys for label in values[key]}
         differing_labels = {label for label in labels if len({values[key].get(label) for key in keys}) > 1}
         if several_rules:
@@ -165,6 +167,8 @@ def _protocol_differences(plan: Plan, reference: Plan) -> tuple[str, ...]:
     """Return the texts of the plan's fields that differ, besides the method and its parameters."""
     hand_choices = plan.extension(HandChoices)
     preference_text = learned_from(preferences_of(plan))
+
+    # Texts of all fields, by name; only those of the fields that differ are returned.
     texts = {
         "select_by": tr("chosen by {chooser}").format(chooser=_chooser(plan)),
         "rule": tr("rule: {rule}").format(rule=plan.rule),

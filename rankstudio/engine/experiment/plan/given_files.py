@@ -39,6 +39,7 @@ class GivenRanking:
         PlanError
             If the values do not describe such files, or the method reads no files.
         """
+        # A table, which only some methods may have.
         expected = tr(
             "a table with the strings name and path, and a table files with the SHA-256 of each file by its "
             "name"
@@ -49,6 +50,8 @@ class GivenRanking:
             check_field("scores", table, tr("none with the method {method}").format(method=method), not table)
         if not table:  # a method that needs files raises the error when it is run
             return None
+
+        # A name, a path, and checksums by the name of the file.
         files = table.get("files", {})
         has_names = all(isinstance(table.get(name), str) and table[name].strip() for name in ("name", "path"))
         has_known_keys = set(table) <= {"name", "path", "files"}

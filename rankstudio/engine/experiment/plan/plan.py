@@ -233,29 +233,42 @@ class Plan:
 
     def _settle(self, words: Mapping[str, Any]) -> None:
         """Check all values and bring them into canonical form; ``words`` are plain values of extensions."""
+        # A plan is frozen, so its fields are set past its own __setattr__.
         keep = partial(object.__setattr__, self)
+
+        # An object with a fit method becomes its key and its parameters.
         if not isinstance(self.method, str) and hasattr(self.method, "fit"):
             from rankstudio.engine.methods.foreign.instances import instance_of  # noqa: PLC0415 - for objects
 
             instance = instance_of(self.method)
             keep("method", instance.entry.key)
             keep("parameters", {**instance.parameters, **self.parameters})
+
+        # The method and the final ranker, with their parameters.
         _check_kinds(self)
         keep("method", self.entry.key)
         keep("parameters", FrozenMapping(self.entry.validate(self.parameters)))
         ranker = _check_ranker(self)
         values = ranker.validate(self.ranker_parameters) if ranker else {}
         keep("final_ranker", FinalRanker(self.ranker, FrozenMapping(values)))
+
+        # Lists without repetitions.
         keep("measures", tuple(dict.fromkeys(measure(m).name for m in self.measures)))
         keep("folds", tuple(dict.fromkeys(self.folds)))
+
+        # How the data are read.
         columns = DataColumns.of(self.columns).as_dict()
         frozen_columns = {name: tuple(v) if isinstance(v, list) else v for name, v in columns.items()}
         keep("reading", replace(self.reading, columns=FrozenMapping(frozen_columns)))
         keep("extensions", with_words(self.extensions, words, self.method))
+
+        # Choice of the model; the call of convention() only checks that the name is known.
         convention(self.convention)
         select_by = self.select_by if self.select_by == CRITERION else canonical_name(self.select_by)
         keep("protocol", str(parse_protocol(self.protocol)))
         keep("model_choice", ModelChoice(select_by, str(parse_rule(self.rule))))
+
+        # Words out of a fixed list, and the number of combinations.
         for name, keys in (("missing", MISSING), ("normalize", NORMALIZE)):
             value = getattr(self, name)
             check_field(name, value, tr("one of {keys}").format(keys=", ".join(keys)), value in keys)
@@ -706,19 +719,25 @@ def estimator(plan: Plan, entry: Method, parameters: Mapping[str, Any], feature_
     """
     if reason := refusal(plan, entry, selects=entry.key == plan.method):
         raise PlanError(reason)
+
     groups_by_name = feature_groups_of(plan)
     _check_bans(parameters, groups_by_name)
+    # Costs in milliseconds are replaced by the prices of the features.
     parameters = {name: _feature_prices(plan) if v == MILLISECONDS else v for name, v in parameters.items()}
     names_with_features = [
         p.name for p in entry.parameters if p.own_file or p.kind in (Kind.FEATURES, Kind.COSTS)
     ]
     columns: dict[int, int] = {}
+
     # For a million features this takes long, so it is done only if a value needs the columns.
     if groups_by_name or any(parameters.get(name) for name in names_with_features):
         columns = dict(zip(feature_ids.tolist(), range(feature_ids.size), strict=True))
-    groups = tuple(
-        tuple(_column(f"group {name!r}", i, columns) for i in ids) for name, ids in groups_by_name.items()
-    )
+
+    # Parameters of the method, and fields of the plan that the method takes.
+    groups = []
+    for name, ids in groups_by_name.items():
+        label = f"group {name!r}"
+        groups.append(tuple(_column(label, i, columns) for i in ids))
     arguments: dict[str, Any] = {
         p.name: _with_columns(p, parameters[p.name], columns)
         for p in entry.parameters
@@ -726,7 +745,7 @@ def estimator(plan: Plan, entry: Method, parameters: Mapping[str, Any], feature_
     }
     arguments |= {name: plan.named(name) for name in entry.takes}
     if "groups" in arguments:
-        arguments["groups"] = groups
+        arguments["groups"] = tuple(groups)
     learner: LinearRanker = entry.load()(**arguments)
     return learner
 

@@ -41,6 +41,7 @@ class PreferenceSource:
         PlanError, ParameterError
             If the values do not name such a file.
         """
+        # Check the kind of the values and their names.
         expected = tr("a table with the strings path and checksum (SHA-256)")
         check_field("preferences", values, expected, isinstance(values, Mapping))
         if not values:
@@ -50,7 +51,9 @@ class PreferenceSource:
         are_texts = all(isinstance(text, str) for text in values.values())
         is_valid = has_known_keys and are_texts and bool(values["path"].strip())
         check_field("preferences", values, expected, is_valid)
+        # Values that are empty are left out.
         settings = {name: values[name] for name in ("path", "checksum") if values.get(name)}
+        # The rule that makes pairs belongs to a plug-in, which checks its values.
         if "pairs" in values or "eta" in values:
             rule = {name: values[name] for name in ("pairs", "eta") if name in values}
             source = pair_source()

@@ -91,6 +91,7 @@ class Protocol:
         PlanError
             If the folds were created by another protocol or seed, so the given folds are not available.
         """
+        # Data that were divided otherwise cannot be divided again.
         how = self.divided_by(seed)
         if dataset.divided_by == how:
             return dataset
@@ -102,6 +103,8 @@ class Protocol:
             raise PlanError(
                 text.format(name=dataset.name, divided_by=dataset.divided_by, how=how or tr("the files"))
             )
+
+        # Folds first, then the share of their training queries, then the inner folds.
         divided_dataset = self._divide_outer(dataset, seed)
         if not self.inner and self.train == 100:
             return divided_dataset
@@ -142,7 +145,9 @@ def parse_protocol(text: str) -> Protocol:
         For any other text.
     """
     plain_text = " ".join(text.lower().split())
+
     # The text is read from its end: "5-fold, nested 4-fold, train 20%" is a share of "5-fold, nested 4-fold".
+    # A training share or inner folds may follow a protocol.
     outer, comma, last = plain_text.rpartition(",")
     if (match := _TRAIN.fullmatch(last.strip())) and 0 < int(match[1]) <= 100:
         protocol = parse_protocol(outer) if comma else Protocol()
@@ -153,6 +158,8 @@ def parse_protocol(text: str) -> Protocol:
         has_inner = protocol.kind == "nested" or bool(protocol.inner)
         if int(match[1]) > 1 and not has_inner and protocol.train == 100:
             return replace(protocol, inner=int(match[1]))
+
+    # Protocols of one part.
     if plain_text == GIVEN:
         return Protocol()
     if plain_text.replace(" ", "-") == LEAVE_QUERY_OUT:
@@ -171,6 +178,8 @@ def parse_protocol(text: str) -> Protocol:
         return Protocol("split", (train, vali, test))
     if (match := _NESTED.fullmatch(plain_text)) and 0 < int(match[1]) < 100:
         return Protocol("nested", (int(match[1]),))
+
+    # Nothing matched: suggest the nearest protocol.
     message = tr("protocol: expected {protocols}, got {text}.")
     message = message.format(protocols=tr(_PROTOCOLS), text=shown(text))
     number = next(iter(re.findall(r"\d{1,6}", plain_text)), "5")  # the suggestion keeps a number of the text

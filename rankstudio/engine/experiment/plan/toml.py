@@ -37,6 +37,7 @@ def plan_as_dict(plan: Plan) -> dict[str, Any]:
     extension_values = {word: as_lists(value) for word, value in in_words(plan.extensions)}
     values = {word: as_lists(value) for word, value in plan.words.items()}
     values |= {word: value for word, value in extension_values.items() if not isinstance(value, dict)}
+
     # TOML requires the tables after the plain values, so each table is added last.
     for table, entry in (("parameters", plan.entry), ("ranker_parameters", plan.ranker_entry)):
         parameters = getattr(plan, table)
@@ -123,8 +124,10 @@ def _refuse_absent(packages: Any) -> None:
     if not isinstance(packages, Mapping):
         raise PlanError(text.format(name=PACKAGES, value=shown(packages)))
     for key, requirement in packages.items():
+        # A requirement is a package with its version, or a file with its checksum.
         match = _REQUIREMENT.fullmatch(requirement) if isinstance(requirement, str) else None
         file = _FILE_REQUIREMENT.fullmatch(requirement) if isinstance(requirement, str) else None
+        # A measure of a file that was not loaded.
         if file is not None:
             if MEASURES.find(key) is None:
                 origin = Origin(OriginKind.FILE, file[1], file[3], present=False)
@@ -132,6 +135,7 @@ def _refuse_absent(packages: Any) -> None:
             continue
         if match is None:
             raise PlanError(text.format(name=PACKAGES, value=shown(requirement)))
+        # A method or measure of a package that is not installed.
         if find_method(key) is None and MEASURES.find(key) is None:
             origin = Origin(OriginKind.PACKAGE, match[1], match[2], present=False)
             raise PlanError(f"{shown(key)} {origin.lacking}")
@@ -180,6 +184,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 def method_keys(values: Any) -> Iterator[str]:
     """Yield the keys of code in a plan or a comparison: methods at any depth, and measures of files."""
     if isinstance(values, Mapping):
+        # Measures of Python files stand in the table of packages.
         packages = values.get(PACKAGES)
         sources = packages.values() if isinstance(packages, Mapping) else ()
         yield from (
@@ -187,6 +192,7 @@ def method_keys(values: Any) -> Iterator[str]:
             for source in sources
             if isinstance(source, str) and _FILE_REQUIREMENT.fullmatch(source)
         )
+        # Methods stand in the plan, or in the runs of a comparison.
         for name, value in values.items():
             if name in ("method", "ranker"):
                 keys = value if isinstance(value, list) else [value]

@@ -95,12 +95,17 @@ def choose_on_subsets(plan: Plan, path: PathResult, queries: Sequence[Floats]) -
     n_subsets = len(query_subsets(sum(values.shape[1] for values in queries)))
     if not n_subsets:
         return None
+
+    # Without a selectable model no subset has a choice.
     rule = parse_rule(plan.rule)
     models = selectable_positions(path, rule.most)
     if not models.size:
         return SubsetChoices(np.full(n_subsets, -1, dtype=np.int64), np.full(n_subsets, -np.inf))
+
+    # Choose on blocks of subsets that have equally many queries.
     sign = 1.0 if measure(plan.chosen_by).higher_is_better else -1.0
-    rows = _Rows([values if len(models) == len(values) else values[models] for values in queries], sign)
+    selectable_values = [values if len(models) == len(values) else values[models] for values in queries]
+    rows = _Rows(selectable_values, sign)
     positions = np.empty(n_subsets, dtype=np.int64)
     gains = np.empty(n_subsets)
     with STEADY:  # small products, for which several threads take longer
@@ -147,16 +152,21 @@ def cross_fitted_values(
     dict of str to ndarray of shape (Q,)
         Empty if the choices or the models are not available, or the only query chose the model.
     """
+    # Without a choice the chosen model is the same for all queries.
     max_features = parse_rule(plan.rule).most
     n_models = sum(selectable_positions(path, max_features).size for path in paths)
     if n_models == 1 or not is_chosen_on_validation(plan):
         path = next(path for path in paths if path.unit.position == chosen.unit.position)
         values = measure_models(path, [path.steps.position(chosen.step.number)])
         return {name: table[0] for name, table in values.items()}
+
+    # Models with which the queries are measured, each chosen without the query.
     choices = [path.choices for path in paths if path.choices is not None]
     if len(choices) < len(paths):
         return {}
     models = chosen_models(choices, n_queries)
+
+    # Models of a path are measured at once.
     rows: list[Mapping[str, Floats]] = []
     for index, members in groupby(models, key=lambda model: model.path):
         positions = [model.position for model in members]
@@ -189,10 +199,13 @@ def chosen_models(choices: Sequence[SubsetChoices], n_queries: int) -> list[Chos
     Ties go to the earlier path, as in `select_model`. Empty if no path has a model, or the choices are
     of another number of queries.
     """
+    # Choices that were made on other subsets cannot be used.
     groups = query_groups(n_queries)
     n_subsets = len(query_subsets(n_queries))
     if not n_subsets or any(path.positions.size != n_subsets for path in choices):
         return []
+
+    # The best model of all paths on each subset; of equal ones that of the first path.
     paths = np.full(n_subsets, -1, dtype=np.int64)
     positions = np.full(n_subsets, -1, dtype=np.int64)
     gains = np.full(n_subsets, -np.inf)
@@ -203,8 +216,11 @@ def chosen_models(choices: Sequence[SubsetChoices], n_queries: int) -> list[Chos
         gains[is_better] = path.gains[is_better]
     if (paths < 0).any():
         return []
+
+    # Each different model once, with the share of divisions in which it measures a query.
     models, model_of_subset = np.unique(np.stack([paths, positions], axis=1), axis=0, return_inverse=True)
     n_groups = min(n_queries, N_GROUPS)
+
     # Shape (R, Q): the subset that chooses the model for each query in each division, see `query_subsets`.
     subsets = np.arange(len(groups))[:, None] * n_groups + groups
     model_numbers = model_of_subset.reshape(-1)[subsets]
@@ -275,6 +291,7 @@ class _Rows:
 
         The second value is a bound of the rounding. Gains of models without a value are -inf.
         """
+        # Means as matrix products, in blocks of models that fit into memory.
         gains = np.empty((len(subsets), len(self)))
         scale = 0.0
         block_size = max(1, _MAX_VALUES // subsets.shape[1])
@@ -290,8 +307,10 @@ class _Rows:
                 undefined = np.full(counts.shape, np.nan)
                 with np.errstate(invalid="ignore"):
                     means.append(np.divide(mask @ filled.T, counts, out=undefined, where=counts > 0))
+            # The mean over all parts of the queries; undefined gains never win.
             gains[:, block] = self.sign * (means[0] if len(means) == 1 else average(np.stack(means, axis=-1)))
         gains[np.isnan(gains)] = -np.inf
+
         # A sum of Q terms up to the scale has an error below Q ε scale; the factor 16 leaves a wide margin.
         return gains, 16.0 * subsets.shape[1] * np.finfo(np.float64).eps * scale
 
@@ -337,6 +356,7 @@ def _choose_models(rule: Rule, rows: _Rows, sizes: Ints, block: _SubsetBlock) ->
 
     Approximate values decide wherever their rounding leaves no doubt; the others are computed exactly.
     """
+    # Exact gains are computed only for models that may be the best.
     rough_gains, margin = rows.approximate_gains(block.subsets)
     is_near_best = rough_gains >= rough_gains.max(axis=1, keepdims=True) - margin
     is_near = np.isfinite(rough_gains) & is_near_best
@@ -347,6 +367,8 @@ def _choose_models(rule: Rule, rows: _Rows, sizes: Ints, block: _SubsetBlock) ->
     gain = gains[np.arange(len(gains)), best]
     if not rule.needs_queries:
         return best, gain
+
+    # Models that the rule accepts besides the best one.
     if rule.kind == ONE_SE:
         errors = np.array([_standard_error(rows, block, s, model) for s, model in enumerate(best)])
         min_gains = (np.where(np.isfinite(gain), gain, 0.0) - errors)[:, None]
@@ -359,8 +381,11 @@ def _choose_models(rule: Rule, rows: _Rows, sizes: Ints, block: _SubsetBlock) ->
         is_enough = (gains >= gain[:, None]) | is_equal
         # Without enough queries for a test, only the best model itself is good enough.
         is_enough[~is_tested] = np.arange(len(rows)) == best[~is_tested, None]
+
+    # The smallest of the accepted models.
     min_sizes = np.where(is_enough, sizes, _MAX_INTEGER).min(axis=1, keepdims=True)
     is_smallest = is_enough & (sizes == min_sizes)
+
     # Of equally small models the one with the largest exact gain is chosen.
     exact_gains = np.where(is_near, gains, _exact_gains(rows, block, is_smallest & ~is_near))
     largest_gains = np.where(is_smallest, exact_gains, -np.inf).max(axis=1, keepdims=True)
@@ -404,10 +429,13 @@ def _rough_tests(rows: _Rows, block: _SubsetBlock, best: Ints) -> tuple[Bools, B
     """
     from scipy.special import stdtrit  # noqa: PLC0415 - scipy, where it is needed
 
+    # Queries in several parts are left to the exact test.
     shape = len(best), len(rows)
     if len(rows.queries) > 1:
         return np.zeros(shape, dtype=np.bool_), np.ones(shape, dtype=np.bool_)
     (values,) = rows.queries
+
+    # Subsets with the same best model are tested together.
     is_equal = np.zeros(shape, dtype=np.bool_)
     is_unclear = np.zeros(shape, dtype=np.bool_)
     block_size = max(1, _MAX_VALUES // values.shape[1])
@@ -418,6 +446,7 @@ def _rough_tests(rows: _Rows, block: _SubsetBlock, best: Ints) -> tuple[Bools, B
             differences = values[first : first + block_size] - values[model]
             is_defined = ~np.isnan(differences)
             filled = np.where(is_defined, differences, 0.0)
+            # Sums of the differences by subset of queries, as matrix products.
             n = mask @ is_defined.T.astype(np.float64)
             totals = mask @ filled.T
             squares = mask @ np.square(filled).T
@@ -433,6 +462,7 @@ def _rough_tests(rows: _Rows, block: _SubsetBlock, best: Ints) -> tuple[Bools, B
                     & (n > 1)
                 )
             part = np.ix_(members, np.arange(first, first + len(differences)))
+            # All differences are 0: surely not worse.
             is_same = (squares == 0.0) & (n > 1)
             is_equal[part] = is_same | (is_clear & (ratio < 1.0))
             is_unclear[part] = ~(is_clear | is_same)

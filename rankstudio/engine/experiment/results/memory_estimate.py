@@ -157,6 +157,7 @@ class MemoryEstimate:
 
     def _advice(self) -> list[str]:
         """Return the changes that would let the plan run, one by one."""
+        # A higher limit helps only if the memory is there.
         suggestions = []
         if self.least <= memory.available():
             text = tr("a memory limit of {size} (--memory, or Run, Workers in the window)")
@@ -164,6 +165,8 @@ class MemoryEstimate:
         if self.need.fits:
             suggestions.append(self.need.fits)
         suggestions.append(tr("fewer documents or features"))
+
+        # Methods that need less for such data.
         if self.sparse:
             labels = [entry.label for entry in _own_methods() if entry.load().accepts_sparse]
             text = tr("a method that takes sparse data, such as {methods}")
@@ -242,11 +245,13 @@ def memory_estimate(plan: Plan, folds: Sequence[Fold], workers: WorkersHere = AL
 
 def _fold_estimate(plan: Plan, fold: Fold, workers: WorkersHere) -> MemoryEstimate:
     """Return the memory estimate of a plan on a fold, with as many threads as fit into memory."""
+    # A part of a whole is read from the whole.
     part_of = fold.train if isinstance(fold.train, PartOfWhole) else None
     train = fold.train if part_of is None else part_of.whole
     on_disk = in_file(train.X)
     free = memory.available()
     budget = min(free, memory.budget()) if on_disk or memory.is_asked() else free
+
     # Each inner fold has a copy of its documents, and so has a part of a whole, unless the copy is in a file.
     n_copies = plan.inner + (part_of is not None and not part_of.from_disk)
     other_bytes = float(n_copies * train.X.nbytes)
@@ -254,6 +259,8 @@ def _fold_estimate(plan: Plan, fold: Fold, workers: WorkersHere) -> MemoryEstima
     limit = budget if memory.is_asked() else free
     largest = _largest_shard(train)
     count = workers.count if workers.share_shards else threads.available()
+
+    # Estimate with half as many threads until the memory suffices.
     while True:
         shape = DataShape(
             m=train.n_documents,
@@ -319,20 +326,25 @@ def _largest_need(plan: Plan, shape: DataShape, ids: Ints, stored: float) -> tup
     """Return the learner of a plan that needs the most memory, and its need."""
     if plan.entry.given:
         return plan.title, MemoryNeed(0.0, reading=Reading.SHARED)
+
+    # Needs of the method for each parameter combination.
     needs = []
     for combination in plan.combinations:
         learner = selector = estimator(plan, plan.entry, combination.parameters, ids)
         needs.append((plan.entry.label, _method_need(selector, shape, stored)))
+        # Needs of the final ranker, for the largest set that the method selects.
         if plan.ranker_entry is not None:
             learner = estimator(plan, plan.ranker_entry, combination.ranker, ids)
             is_growing = plan.entry.step_kind is StepKind.FEATURES and not feature_groups_of(plan)
             k = selector.n_steps(shape.n) if is_growing else shape.n
             needs.append((plan.ranker_entry.label, _ranker_need(learner, shape, k, bool(stored))))
+        # Some computations need more than the shards at once.
         if shape.sharded and plan.leaves_out:
             needs.append((plan.title, learner.left_out_need(shape)))
         if shape.sharded and preferences_of(plan):  # preferences may join documents of any two shards
             needs.append((plan.title, whole_need(shape)))
 
+    # By size; of equal needs one that reads all data.
     def size(labelled_need: tuple[str, MemoryNeed]) -> tuple[float, bool]:
         _, need = labelled_need
         return need.least, need.reading is Reading.WHOLE

@@ -59,6 +59,8 @@ def select_model(
     """
     if plan.entry.given:
         return Chosen(paths[0].unit, paths[0].steps[0])  # the only model, with or without a validation part
+
+    # The best model of each path, and the best of these.
     rule = parse_rule(plan.rule)
     best: tuple[float, PathResult, int] | None = None
     for path in paths:
@@ -71,6 +73,8 @@ def select_model(
         least = min(int(path.sizes[path.models].min()) for path in paths)
         text = tr("rule: no model has {rule}; the smallest one has {least} features.")
         raise PlanError(text.format(rule=rule, least=least))
+
+    # Rules that choose a smaller model look on the path of the best model.
     gain, path, position = best
     chosen = Chosen(path.unit, path.steps[position])
     if not rule.needs_queries or plan.select_by == CRITERION or not np.isfinite(gain):
@@ -78,15 +82,16 @@ def select_model(
     if rule.kind == SMALLEST:
         smallest = smallest_position(plan, path)
         return chosen if smallest is None else Chosen(path.unit, path.steps[smallest])
+
+    # Without a standard error the best model is chosen.
     if plan.select_by in path.standard_errors:
         error = float(path.standard_errors[plan.select_by][position])
     elif standard_error is not None:
         error = standard_error(chosen.step)
     else:
         return chosen
-    return Chosen(
-        path.unit, path.steps[_smallest_good_enough(plan, path, _gains(plan, path) >= gain - error)]
-    )
+    is_good_enough = _gains(plan, path) >= gain - error
+    return Chosen(path.unit, path.steps[_smallest_good_enough(plan, path, is_good_enough)])
 
 
 def selectable_positions(path: PathResult, max_features: int | None = None) -> Ints:

@@ -96,8 +96,12 @@ def mean_path(paths: Sequence[PathResult]) -> PathResult:
     first = paths[0]
     if len(paths) == 1:
         return first
+
+    # Steps of the same length on the paths of all folds.
     lengths = _shared_lengths(paths)
     positions = [_counting_positions(path, lengths) for path in paths]
+
+    # Means of the criterion and measures over the folds; the size is the largest.
     path_positions = list(zip(paths, positions, strict=True))
     criteria = average(np.array([path.criterion[rows] for path, rows in path_positions]).T)
     sizes = np.max([path.sizes[rows] for path, rows in path_positions], axis=0)

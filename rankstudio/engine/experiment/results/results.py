@@ -449,14 +449,16 @@ class RunResult:
         paths = [path for fold in self.folds for path in fold.paths]
         name = _checked_measure(paths, name or self.plan.select_by, is_required=name is not None)
         ax = _new_axes() if ax is None else ax
+        # One color for each combination.
         paths_of_combinations = zip(*(fold.paths for fold in self.folds), strict=True)
-        for color, combination_paths in zip(
-            _colors(len(self.plan.combinations)), paths_of_combinations, strict=True
-        ):
+        colors = _colors(len(self.plan.combinations))
+        for color, combination_paths in zip(colors, paths_of_combinations, strict=True):
             x, y = _mean_curve(combination_paths, name)
             values = zip(self.plan.axes, combination_paths[0].unit.values, strict=True)
             label = ", ".join(f"{axis.label} = {axis.format(value)}" for axis, value in values)
+            # Exponents are set as such by Matplotlib.
             _draw_curve(ax, x, y, label=_POWER.sub(r"$2^{\1}$", label), color=color)
+        # Title and legend.
         mean_text = f", mean over {len(self.folds)} folds" if len(self.folds) > 1 else ""
         _label_axes(ax, paths, name, f"{self.data_name}: {self.plan.title}{mean_text}")
         if len(self.plan.combinations) > 1:
@@ -544,15 +546,20 @@ def undecided_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]
     if the measure is the same for all models, as MAP is if all documents are relevant, and NDCG@10 by LETOR's
     conventions if all queries have fewer than 10 documents.
     """
+    # Nothing can be decided where all features are constant.
     if _all_features_are_constant(folds):
         text = tr("No feature varies within a query, so no model can order documents. Check the query ids.")
         return (Note(text),)
+
+    # Values by which models are chosen, of all paths of a fold.
     fold_values = [
         np.concatenate([path.validation.get(plan.select_by, _NO_VALUES) for path in fold.paths])
         for fold in folds
     ]
     if not fold_values or not all(len(values) > 1 and np.ptp(values) == 0.0 for values in fold_values):
         return ()
+
+    # The measure may be 0 for a known reason.
     cause = zero_measure_note(plan.convention, plan.chosen_by)
     if cause and all(values[0] == 0.0 for values in fold_values):
         return (Note(cause),)
@@ -595,6 +602,8 @@ def edge_notes(plan: Plan, folds: Sequence[FoldResult]) -> tuple[Note, ...]:
         tr("{label} = {value}, the largest value tried, is chosen in {n} of {total} folds."),
     )
     notes = []
+
+    # Only an ordered grid of several values has ends.
     for index, axis in enumerate(plan.axes):
         if not axis.is_grid or len(axis.values) < _MIN_GRID_VALUES:
             continue

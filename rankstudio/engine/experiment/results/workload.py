@@ -63,12 +63,15 @@ def workload(
     n_guessed = 0
     for plan, n_data_folds in plans:
         n_folds = len(plan.folds) or n_data_folds
+        # Paces of finished runs on the same data, best of all with the same method.
         data_paces = [(other, pace) for other, pace in paces if other.data == plan.data]
         method_paces = [
             pace for other, pace in data_paces if (other.method, other.ranker) == (plan.method, plan.ranker)
         ]
+        # The pace of other methods is averaged with the size ratio.
         size_ratio = n_documents / SAMPLE_DOCUMENTS
         usable_paces = method_paces or [sqrt(pace * size_ratio) for _, pace in data_paces]
+        # The fastest usable pace; without any, the number of documents decides.
         n_units += len(plan.combinations) * n_folds
         n_guessed += not usable_paces
         pace = min(usable_paces, default=size_ratio)

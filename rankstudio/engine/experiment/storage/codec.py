@@ -102,6 +102,7 @@ def pack_path(path: PathResult, model: Step, ids: Sequence[int]) -> bytes:
 
 def _path_header(path: PathResult, steps: Sequence[Step], model: Step, ids: Sequence[int]) -> dict[str, Any]:
     """Return all of a path except its arrays."""
+    # Keys that would repeat the measures or be empty are left out.
     is_partial = bool(path.standard_errors) and list(path.standard_errors) != list(path.validation)
     return {
         "divisor": path.divisor,
@@ -122,6 +123,7 @@ def _path_header(path: PathResult, steps: Sequence[Step], model: Step, ids: Sequ
 
 def _path_arrays(path: PathResult, steps: Sequence[Step]) -> dict[str, NDArray[Any]]:
     """Return the arrays of a path, in the order in which they stand in the archive."""
+    # Of weights only those that are not 0 are stored, with their columns.
     sparse_weights = [_nonzero_weights(step.coef) for step in steps]
     return {
         "validation": np.array(list(path.validation.values()), dtype="<f8"),
@@ -150,10 +152,13 @@ def unpack_path(content: bytes, unit: Unit, ids: Sequence[int], source: str = "a
         If the bytes are damaged.
     """
     stored = f"{source}, fold {unit.fold} with combination {unit.position + 1}"
+
+    # The archive has a header in JSON, and arrays.
     try:
         arrays = archived_arrays(content)
         header = json.loads(arrays["header"].tobytes())
         names = sequence(header["measures"], str)
+        # Earlier versions had standard errors of the same measures only.
         errors_of = sequence(header.get("errors_of", header["measures"]), str)
         errors = arrays["errors"]
         return PathResult(
@@ -179,6 +184,8 @@ def fold_values(result: FoldResult) -> dict[str, Any]:
     """Return a fold as plain values, without its paths."""
     baseline = result.baseline
     grade = result.greatest_grade
+
+    # Values that are empty or NaN are left out; fold_from_values has the same defaults.
     return {
         "chosen": {"position": result.chosen.unit.position, "number": result.chosen.step.number},
         "selected": list(result.selected),
@@ -223,10 +230,13 @@ def fold_from_values(
     IMPOSSIBLE
         If these cannot be the values of a fold of these units.
     """
+    # The chosen step is stored by its number on the path of its unit.
     path = units[fold, values["chosen"]["position"]]
     step = path.steps[path.steps.position(values["chosen"]["number"])]
     if values["selected"] != [ids[column] for column in step.selected]:
         raise ValueError("expected the features of the chosen step")
+
+    # Values that earlier versions did not store have a default.
     return FoldResult(
         fold=fold,
         chosen=Chosen(path.unit, step),
@@ -312,6 +322,7 @@ def _read_array(archive: Any, name: str) -> NDArray[Any]:
     A study has thousands of small arrays: their equal headers are parsed only once. numpy itself reads all
     other arrays, and those with an unexpected header, for which it raises the error.
     """
+    # Arrays that are unusual or large are read by NumPy.
     try:
         entry = archive.zip.getinfo(f"{name}.npy")
     except KeyError:
@@ -319,11 +330,14 @@ def _read_array(archive: Any, name: str) -> NDArray[Any]:
     if entry.file_size > _MAX_COPIED_BYTES:
         return cast("NDArray[Any]", archive[name])
     content = archive.zip.read(entry)
+
     # The content is: magic bytes, the length of the header in two bytes, the header, the values.
     header_offset = len(_MAGIC) + 2
     values_offset = header_offset + int.from_bytes(content[len(_MAGIC) : header_offset], "little")
     if not content.startswith(_MAGIC) or values_offset > len(content):
         return cast("NDArray[Any]", archive[name])
+
+    # Shape and type must fit the length of the content.
     shape, is_fortran, dtype = _array_header(content[len(_MAGIC) : values_offset])
     count = math.prod(shape)
     is_invalid = dtype.hasobject or not dtype.itemsize or any(length < 0 for length in shape)
@@ -403,21 +417,28 @@ def _parsed_steps(header: Mapping[str, Any], arrays: Arrays, ids: tuple[int, ...
 
     ValueError is raised if the header or the arrays are invalid.
     """
+    # Arrays of variable length are stored one after another, with the size for each step.
     selected = _split_rows("selected", arrays, "<i8")
     candidates = _split_rows("candidates", arrays, "<f8")
     used_columns = _split_rows("used", arrays, "<i8")
     weights = _split_rows("weights", arrays, "<f8")
+
+    # Check the arrays before steps are made of them.
     kinds = header["kinds"]
     n = len(ids)
     for name in ("used", "selected"):
         check_column_rows(arrays[name], arrays[f"{name}_sizes"], n)
     for name, dtype in {"number": "<i8", "n": "<i8", "criterion": "<f8", "before": "<f8"}.items():
         array(arrays[name], dtype, (len(kinds),))
+
+    # Candidates are stored for all features of a step, or for none.
     if np.any(arrays["n"] != n) or not np.isin(arrays["candidates_sizes"], (0, n)).all():
         raise ValueError(f"expected {n} features")
     numbers = arrays["number"].tolist()
     criteria = arrays["criterion"].tolist()
     earlier_criteria = arrays["before"].tolist()
+
+    # Make each step as an object of its own class.
     steps: list[Step] = []
     for k, kind in enumerate(kinds):
         coef = np.zeros(n)
@@ -427,6 +448,7 @@ def _parsed_steps(header: Mapping[str, Any], arrays: Arrays, ids: tuple[int, ...
         extras: dict[str, Any] = {
             name: exactly(plain_extras[name], _EXTRA_TYPES[name]) for name in _extra_names(cls)
         }
+        # Given scores and stored models have fields that are not plain values.
         if kind == GivenScores.__name__:
             name, parts = stored_scores(header["beyond"][k])
             extras = {"name": name, "parts": FrozenMapping(parts)}

@@ -125,6 +125,7 @@ class StudyFile:
             If the copy cannot be written, or the target is not a study or is owned by another process;
             nothing is changed.
         """
+        # Write beside the target, and replace it only when everything is on the disk.
         path = Path(path).resolve()
         _refuse_long_name(path)
         partial = path.with_name(path.name + ".part")
@@ -145,6 +146,7 @@ class StudyFile:
             finally:
                 with suppress(OSError):
                     partial.unlink(missing_ok=True)
+            # From here on the other file is used.
             other = _open_owned(path)
             self.close()
             identity = _identity(path)
@@ -362,6 +364,7 @@ def _check_study_file(path: Path, copy: Path | None = None, *, shared: bool = Fa
     if not opened_path.is_file():
         problem = tr("found a folder, expected a study") if path.is_dir() else tr("study not found")
         raise StoreError(f"{path}: {problem}.")
+
     # "immutable" keeps SQLite from making files beside this one, but also from reading the log that a
     # process that was ended, or that still runs, has there.
     has_log = not shared and any(Path(f"{opened_path}{end}").exists() for end in ("-wal", "-journal"))

@@ -152,6 +152,7 @@ class Study:
 
         The notes do not include damaged parts of a run: :meth:`runs` reports those with the run.
         """
+        # Records of the whole study, by kind.
         notes = [] if self._sound_records("study") else [f"{self.path}: the study's title is damaged."]
         if not all(row.sound for row in self._file.records("removed")):
             notes.append(f"{self.path}: the record of a removed run is damaged; the run is listed again.")
@@ -161,6 +162,8 @@ class Study:
             notes.append(f"{self.path}: the record of the test part's seal and uses is damaged.")
         if not all(row.sound for row in self._file.records("report")):
             notes.append(f"{self.path}: the texts for the report are damaged and left out.")
+
+        # Runs that cannot be read, and runs that are missing.
         for row in self._listed_records():
             try:
                 self._read_run(row)
@@ -216,12 +219,16 @@ class Study:
         """
         if not plan.convention:  # stored with the plan, because a reader of the study may not have the data
             plan = plan.changed(convention=dataset.convention)
+
+        # What distinguishes the run: its plan, its data, and the versions.
         plan = with_data_format(plan, dataset)
         data_fingerprint = fingerprint(dataset)
         location = str(dataset.path.absolute()) if dataset.path is not None else ""
         self._refuse_changes(plan, location, data_fingerprint.files)
         versions_text = as_json(versions(plan.sources))
         checksum = data_fingerprint.checksum
+
+        # An equal run is resumed; otherwise the data and a new run are written at once.
         with self._file.transaction() as db:
             run = None if anew else self._equal_run(plan, versions_text, checksum)
             if run is None:
@@ -247,9 +254,12 @@ class Study:
         StoreError
             If the data or the versions are not those of the run.
         """
+        # The data must be those that the run began with.
         difference = self.data(run).difference(dataset)
         if difference:
             raise ChangedDataError(difference)
+
+        # Python files of the run's methods and measures, by their checksums.
         recorded_files = _recorded_files(self._run(run.id))
         present_files = _own_files(run.plan)
         for name, files in recorded_files.items():
@@ -257,6 +267,8 @@ class Study:
                 text = tr("{file}: the file of the {name} changed since run {id} began. Start the run again.")
                 file = shown(str(run.plan.parameters[name]))
                 raise ChangedDataError(text.format(file=file, name=name, id=run.id))
+
+        # Versions of RankStudio and of the libraries.
         run_versions = json.loads(self._run(run.id)["versions"])
         installed_versions = versions(run.plan.sources)
         if run_versions != installed_versions:
@@ -474,6 +486,7 @@ class Study:
         units = {}
         sound_units, _ = self._sound_parts(run)
         for row in sorted(sound_units, key=lambda row: (row["fold"], row["position"])):
+            # The combination must be the one that the plan now has at this position.
             fold = row["fold"]
             position = row["position"]
             unit = Unit(fold, position, combinations[position])
@@ -482,6 +495,7 @@ class Study:
                 expected = shown(unit.values)
                 text = tr("{path}: fold {fold} was stored for {was}, expected {expected}.")
                 raise StoreError(text.format(path=self.path, fold=fold, was=was, expected=expected))
+            # A unit of the run, unless its content is damaged.
             with suppress(StoreError):  # its digest matches, but the content was damaged when it was stored
                 source = f"{self.path}, run {run.id}"
                 units[fold, position] = keep(unpack_path(row["payload"], unit, run.feature_ids, source))
@@ -536,11 +550,13 @@ class Study:
         units : Mapping, optional
             Result of :meth:`finished_units`, if available.
         """
+        # A fold is finished if it is stored and all its units are.
         units = self.finished_units(run) if units is None else units
         n_combinations = len(run.plan.combinations)
         unit_counts = Counter(fold for fold, _ in units)
         order = {number: index for index, number in enumerate(run.plan.folds)}
         names = run.plan.evaluated
+        # Earlier versions did not store the digest with the fold.
         digest = _digest_of_earlier_version(run.plan, self.data(run))
         finished_folds = []
         _, sound_folds = self._sound_parts(run)
@@ -550,6 +566,7 @@ class Study:
                     values = json.loads(row["payload"])
                     fold = fold_from_values(row["fold"], values, units, names, run.feature_ids)
                     finished_folds.append(fold if fold.data_digest else replace(fold, data_digest=digest))
+        # In the order of the plan.
         return tuple(sorted(finished_folds, key=lambda result: order.get(result.fold, result.fold)))
 
     def _sound_parts(self, run: RunKey) -> tuple[list[Row], list[Row]]:
@@ -592,6 +609,7 @@ class Study:
         StoreError
             If a part of the run is damaged.
         """
+        # A finished run must have all its folds.
         row = self._run(run.id)
         summary = self._summary(row)
         data = self._data(row)
@@ -685,6 +703,8 @@ class Study:
         """
         run = self._run(row.id)
         data = self._data(row)
+
+        # The methods must be known before the plan is read.
         try:
             recorded_versions(json.loads(run["versions"]))
             moment(run["created"])
@@ -759,11 +779,14 @@ class Study:
 
         StoreError is raised if its plan or its data cannot be read.
         """
+        # Numbers of parts that the run should have, and that are undamaged.
         run, plan, data = self._read_run(row)
         units, folds = self._parts(row, plan, data)
         n_folds = len(plan.folds or data.folds)
         n_units = _n_combinations(plan) * n_folds
         n_sound = len(_sound_rows(units))
+
+        # A finished run that lacks parts is damaged, too.
         n_missing = n_units + n_folds - n_sound - len(_sound_rows(folds)) if run["finished"] else 0
         missing_text = f"{n_missing} of its parts" if n_missing else ""
         damage = ", ".join(_damaged_row_texts(units, folds)) or missing_text
@@ -806,6 +829,7 @@ def write_data(
     query = select("dataset", "WHERE checksum = ? AND place = ?")
     rows = [row_of("dataset", cells) for cells in db.execute(query, (data_fingerprint.checksum, location))]
     number = rows[0].id if rows else next_id(db, "dataset")
+
     # A sound record without a first file stays so: the one seal of an earlier version applies to it.
     first_file = rows[0]["first_file"] if rows and rows[0].sound else dataset.origin.checksum
     write(

@@ -115,6 +115,7 @@ def group_training(fold: Fold, executor: ShardExecutor = IN_PROCESS) -> Training
     DatasetError
         For features with magnitudes beyond the range of the arithmetic; the message names the feature.
     """
+    # Sparse data.
     train = fold.train
     vali = fold.vali
     check_labels(train.X.shape, train.y)
@@ -130,6 +131,8 @@ def group_training(fold: Fold, executor: ShardExecutor = IN_PROCESS) -> Training
         )
         rows.check(train.name_of)
         return training_data(rows)
+
+    # Dense data.
     check_rows(train.X, train.query_ptr, train.name_of)
     if vali is not None:
         check_rows(vali.X, vali.query_ptr, vali.name_of)
@@ -217,13 +220,18 @@ class FoldContext:
         plan = self.plan
         train = self.fold.train
         chooser = () if plan.select_by == CRITERION else (plan.chosen_by,)
+
         # A measure of the ranking is needed: the squared difference of a feature and labels means nothing.
         name = next(name for name in (*chooser, *plan.measures, "MAP") if measure(name).by_rank)
+
+        # The best feature in its better direction, among those that are not constant.
         values, directions = yield from measuring_features(self.train, name, plan.convention)
         gains = np.nan_to_num(values if measure(name).higher_is_better else -values, nan=-np.inf)
         varies = yield from informative_columns(self.train)
         self._constant_columns = np.flatnonzero(~varies)
         column = int(best_first(np.where(varies, gains, -np.inf), 1)[0])
+
+        # Its ranking as a model with one weight.
         coef = np.zeros(values.size)
         coef[column] = directions[column]
         step = Step(number=1, selected=(column,), coef=coef, criterion=float("nan"), candidates=np.empty(0))
@@ -237,6 +245,7 @@ class FoldContext:
 
     def work(self, unit: Unit) -> Iterator[WorkProgress | tuple[Step, Measures]]:
         """Train step by step, measuring each step on the validation part; progress events in between."""
+        # Values of the validation queries in each step are kept for the rule.
         vali = self._parts.get("vali")
         left_out = self._left_out_measures(unit)
         queries = self._queries[unit.position] = []
@@ -245,6 +254,7 @@ class FoldContext:
             if isinstance(event, WorkProgress):
                 yield event
                 continue
+            # Measure the step on the validation part, if the model can score it.
             measures: Measures = {}
             if vali is not None and vali.covered(event):
                 scores = vali.scores(event, scores)
@@ -252,6 +262,7 @@ class FoldContext:
                 measures = {name: float(average(values)) for name, values in per_query.items()}
                 if self.plan.select_by in per_query:
                     queries.append(per_query[self.plan.select_by])
+            # Left-out predictions are made from the step, with progress.
             yield event, {**measures, **(yield from left_out(event))}
 
     def path(self, unit: Unit, follow: Callable[[Step | WorkProgress], None] = lambda _: None) -> PathResult:
@@ -269,6 +280,7 @@ class FoldContext:
         self, unit: Unit, follow: Callable[[Step | WorkProgress], None] = lambda _: None
     ) -> MeasuredPath:
         """Return the result of :meth:`path` before the tests of models against the best one."""
+        # Learn all steps, with the left-out measures of each.
         steps: list[Step] = []
         rows: list[Measures] = []
         left_out = self._left_out_measures(unit)
@@ -278,6 +290,7 @@ class FoldContext:
                 if isinstance(event, Step):
                     steps.append(event)
                     rows.append(followed(left_out(event), follow))
+        # Measure all steps at once, which is faster than one by one.
         vali = self._parts.get("vali")
         measured_steps = MeasuredSteps({}, None)
         if vali and all(map(vali.covered, steps)):
@@ -406,6 +419,7 @@ class FoldContext:
 
     def result(self, chosen: Chosen, paths: Sequence[PathResult]) -> FoldResult:
         """Test the selected model, and assemble the results of the fold."""
+        # Constant features that the paths leave out; all features if none varies.
         ids = self.fold.train.feature_ids
         selected = chosen.step.selected
         is_ended_early = _leaves_out_constants(self.plan, chosen.unit.parameters)
@@ -457,6 +471,7 @@ class FoldContext:
 
         The steps of a final ranker have the values by which the selector compared features.
         """
+        # Without a final ranker the method's own models are the steps.
         entry = self.plan.ranker_entry
         ids = self.fold.train.feature_ids
         selector = estimator(self.plan, self.plan.entry, unit.parameters, ids)
@@ -465,6 +480,8 @@ class FoldContext:
             steps = selector.work(self.train.for_method(selector.accepts_sparse))
             yield from _until_constant(steps, self.plan, unit.parameters, self.train, ids)
             return
+
+        # The method selects sets of features, on each of which the ranker is trained.
         ranker = estimator(self.plan, entry, unit.combination.ranker, ids)
         yield from self._constant_objective(ranker)
         sets, comparison_rows, combinations = yield from self._select(selector, unit)
@@ -474,6 +491,8 @@ class FoldContext:
             ranker_steps = combined_steps(
                 ranker, self.train.for_method(accepts_sparse=False), sets, combinations
             )
+
+        # Scores of the candidates are those of the method, not of the ranker.
         for event in ranker_steps:
             if isinstance(event, Step):
                 yield replace(event, candidates=comparison_rows.row(event.number - 1))
@@ -482,9 +501,12 @@ class FoldContext:
 
     def _constant_objective(self, learner: LinearRanker) -> Iterator[Note]:
         """Yield a note if the measure by which a method learns is the same for all rankings."""
+        # Only some methods learn by a measure.
         name = getattr(learner, "measure", None)
         if name is None or "convention" not in learner.entry.takes or preferences_of(self.plan):
             return
+
+        # The answer is the same for all units, so it is found once for each measure.
         learned_measure = measure(name)
         if learned_measure not in self._is_constant_objective:
             train = self.fold.train
@@ -560,6 +582,7 @@ class NestedFold(FoldContext):
 
     def work(self, unit: Unit) -> Iterator[WorkProgress | tuple[Step, Measures]]:
         """Validate on the inner folds, with progress events, then train step by step."""
+        # Paths on all inner folds.
         paths: list[MeasuredPath] = []
         for index, fold in enumerate(self._inner_contexts):
             measured_steps: list[tuple[Step, Measures]] = []
@@ -577,11 +600,13 @@ class NestedFold(FoldContext):
             means = inner.means(step, self.plan.step_kind, last=last)
             return step, {**means, **only_left_out(measures)}
 
+        # Train on all queries; validation measures are means over the inner folds.
         pending: tuple[Step, Measures] | None = None  # until it is known whether it is the last step
         for event in super().work(unit):
             if isinstance(event, WorkProgress):
                 yield event
                 continue
+            # The last step is treated differently, so each step waits for the next one.
             if pending is not None:
                 yield validated_step(*pending)
             pending = event

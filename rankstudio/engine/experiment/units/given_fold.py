@@ -131,11 +131,14 @@ def _find_given_files(method: str, location: Path, dataset: FoldedDataset) -> Gi
 
 def _given_steps(plan: Plan, dataset: FoldedDataset) -> tuple[dict[int, Step], str]:
     """Return the model by which a plan ranks in each fold, and notes on these models."""
+    # The document order needs no files.
     if plan.method == GIVEN_ORDER.key:
         steps = {
             fold.number: _step_of_scores(plan, fold, dict(_scores_by_order(fold))) for fold in dataset.folds
         }
         return steps, ""
+
+    # Find the files, and compare them with those that the plan was made with.
     has_models = plan.method == GIVEN_MODEL.key
     files = plan.extension(GivenRanking)
     if files is None:
@@ -145,10 +148,14 @@ def _given_steps(plan: Plan, dataset: FoldedDataset) -> tuple[dict[int, Step], s
     given_files = _find_given_files(plan.method, Path(files.path), dataset)
     numbers = plan.folds or [fold.number for fold in dataset.folds]
     _check_given_files(files, given_files.checksums, numbers, given_files.of_folds)
+
+    # Scores become a step without a model.
     by_fold = {number: given_files.of_folds[number] for number in numbers}
     if not has_models:
         folds = {fold.number: fold for fold in dataset.folds}
         return {n: _step_of_scores(plan, folds[n], scores) for n, scores in by_fold.items()}, ""
+
+    # Models are checked against the data; what does not prevent their use becomes a note.
     _check_preprocessing(by_fold.values(), plan, dataset)
     train = dataset.folds[0].train
     notes = dict.fromkeys(note for model in by_fold.values() for note in other_names(model, train))
@@ -212,6 +219,7 @@ def _step_of_model(model: Model, dataset: FoldedDataset) -> Step:
 
     Features that the dataset does not have are left out.
     """
+    # Weights by column; features that the data do not have are left out.
     ids = tuple(dataset.feature_ids.tolist())
     column_of = {feature: column for column, feature in enumerate(ids)}
     present_features = [feature for feature in model.features if feature.id in column_of]
@@ -219,14 +227,18 @@ def _step_of_model(model: Model, dataset: FoldedDataset) -> Step:
     coef[[column_of[feature.id] for feature in present_features]] = [
         feature.weight for feature in present_features
     ]
+
+    # Larger weights could give scores that are not finite.
     with np.errstate(over="ignore"):
         total = float(np.abs(coef).sum())
     if total > _MAX_WEIGHT_SUM:
         text = tr("{file}: features: the weights sum to {total:g}, expected at most {most:g}.")
         raise DatasetError(text.format(file=shown_path(model.source), total=total, most=_MAX_WEIGHT_SUM))
+
+    # A model with weights only is a plain step.
     selected = tuple(column_of[feature.id] for feature in present_features)
     if not model.beyond:
-        return Step(1, selected, coef, criterion=float("nan"), candidates=np.empty(0))
+        return Step(number=1, selected=selected, coef=coef, criterion=float("nan"), candidates=np.empty(0))
     return StoredStep(
         number=1,
         selected=selected,
@@ -255,6 +267,7 @@ def overlap(models: Mapping[int, Model], plan: Plan, dataset: FoldedDataset) -> 
     -----
     Queries are identified by their id and their documents.
     """
+    # Count the queries of each measured part that the fold's model was trained on.
     trained_queries: dict[tuple[int, object], _Queries] = {}
     counts: dict[int, tuple[int, int]] = {}
     is_unclear = False
@@ -267,6 +280,7 @@ def overlap(models: Mapping[int, Model], plan: Plan, dataset: FoldedDataset) -> 
         number = model.origin.get("fold")
         if not _has_same_data(model, plan, dataset):
             continue
+        # A model of all queries has seen every query; a model of a fold has seen its training part.
         if number == ALL:
             n = part.n_queries
         elif not _has_same_folds(model, dataset):
@@ -280,6 +294,8 @@ def overlap(models: Mapping[int, Model], plan: Plan, dataset: FoldedDataset) -> 
                 trained_queries[key] = _trained_queries(number, dataset)
             n = n_shared(part, trained_queries[key])
         counts[fold.number] = n, part.n_queries
+
+    # Without a count, tell at least that the folds may be others.
     files = plan.extension(GivenRanking)
     name = files.name if files is not None else ""
     sentence = seen_sentence(name, counts)

@@ -49,11 +49,15 @@ class ScoredPart:
         """
         if not step.learned:  # given scores are found by the content of the whole part
             return step.scores(self._data.X.T)
+
+        # Sparse values, or dense values that fit into memory.
         if self._is_sparse and not step.linear:
             columns = self._data.X.T
             return step.scores(columns if step.narrow else np.ascontiguousarray(columns), previous_scores)
         if not self._is_large:
             return step.scores(self._columns, previous_scores)
+
+        # Large dense values are scored piece by piece.
         if step.linear:
             scores: Floats = self.linear_scores(step.coef[None, :])[0]
             return scores

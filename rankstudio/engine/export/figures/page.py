@@ -194,8 +194,12 @@ class FigurePage:
         area_width = 0.7 * style.width
         area_height = 0.3 * style.width
         is_fitted = not self._find_other_font(area_width, area_height)
+
+        # Height of the legends above the area.
         legends = self._legends()
         legends_height = _LEGEND_LINE_HEIGHT * em * len(legends) + (0.35 * em if legends else 0.0)
+
+        # Labels and area depend on each other's size: repeat until both agree.
         sizes: tuple[float, ...] = ()
         for _ in range(_MAX_LAYOUT_ROUNDS):
             if not is_fitted:
@@ -203,6 +207,7 @@ class FigurePage:
             is_fitted = False
             for text in self.paper.findobj(Text):
                 text.set_fontproperties(self._font_of(text.get_text()))
+            # Space that the labels take around the area, in points.
             inner = self.area.get_window_extent(renderer)
             outer = self.area.get_tightbbox(renderer)
             assert outer is not None  # an area that is visible has one
@@ -210,11 +215,13 @@ class FigurePage:
             space_below = (inner.y0 - outer.y0) * 72 / _DPI
             right_space = (outer.x1 - inner.x1) * 72 / _DPI
             space_above = (outer.y1 - inner.y1) * 72 / _DPI
+            # Size of the area: what the labels leave.
             outer_height = legends_height + space_above + space_below + 2 * edge
             area_width = min(max(style.width - left_space - right_space - 2 * edge, 2 * em), widest)
             area_height = max(style.height - outer_height, 2 * em) if style.height else height(area_width)
             page_height = style.height or area_height + outer_height
             self.paper.set_size_inches(style.width / 72, page_height / 72)
+            # Place the area and the legends, in shares of the page.
             corner = (left_space + edge) / style.width, (space_below + edge) / page_height
             self.area.set_position((*corner, area_width / style.width, area_height / page_height))
             for row, legend in enumerate(legends):
@@ -257,11 +264,14 @@ class FigurePage:
 
         Columns of a single legend would be equally wide.
         """
+        # Width of the sample beside a name, and of a row.
         em = self.style.em
         style = self.style
         has_strip = any(isinstance(artist, tuple) and len(artist) > 2 for artist, _ in self.entries)
         sample_width = _STRIP_WIDTH if has_strip else SAMPLE
         room = style.width - 2 * _MARGIN * em
+
+        # Fill rows with entries; an entry that has no room begins another row.
         rows: list[list[tuple[Any, str]]] = []
         x = math.inf  # so that the first entry begins a row
         for artist, name in self.entries:
@@ -272,6 +282,8 @@ class FigurePage:
                 x = 0.0
             rows[-1].append((artist, label))
             x += entry_width + 1.4 * em
+
+        # The heading is a row of its own, without a sample.
         if style.heading:
             rows.insert(0, [(None, self.elided(style.heading, room))])
         return [

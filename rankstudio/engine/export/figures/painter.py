@@ -84,6 +84,7 @@ def painted(figure: Figure, style: FigureStyle, format_name: str, dpi: float = 3
     OutputError
         For a picture that is too large.
     """
+    # No dates in the file, so that equal figures give equal files.
     title = clean_text(figure.title)
     caption = clean_text(figure.caption)
     metadata: dict[str, dict[str, str | None]] = {
@@ -95,6 +96,7 @@ def painted(figure: Figure, style: FigureStyle, format_name: str, dpi: float = 3
     with painting():
         paper = paper_of(figure, style)
         width, height = (round(side * dpi) for side in paper.get_size_inches())
+        # Refuse images that are too large before memory runs out.
         try:
             if format_name == "png" and max(width, height) > _MOST_PIXELS:
                 raise MemoryError
@@ -140,23 +142,30 @@ _RING_WIDTH = 0.13
 
 def curves_paper(figure: CurvesFigure, style: FigureStyle) -> Paper:
     """Return a page with a figure of series."""
+    # Axes and grid.
     page = FigurePage(style)
     (x_low, x_high), (y_low, y_high) = axis_ranges(figure)
     page.show_x_axis(figure.x, x_low, x_high, known_range(figure.x, _x_values(figure)))
     page.show_y_axis(figure.y, y_low, y_high)
     page.show_line("left")
     page.show_grid("y")
+
+    # Lines for zero, and for equal values on both axes.
     thin_line: Look = {"color": style.line, "linewidth": 0.09 * style.em}
     if y_low < 0 < y_high and not figure.y.logarithmic:
         page.area.axhline(0.0, **thin_line)
     if figure.square:
         page.area.axline((x_low, x_low), (x_high, x_high), linestyle=(0, (3.3, 3.3)), **thin_line)
+
+    # Series with their entries in the legend.
     levels = _paint_levels(page, figure)
     for index, series in enumerate(figure.series):
         artists = _SeriesPainter(page, figure, series, index).paint()
         if series.label and _has_legend_entry(figure, series):
             page.entries.append((artists, series.label))
     _add_family_to_legend(page, figure)
+
+    # The legend then has the levels and the bands.
     page.entries += zip(levels, (level.label for level in figure.levels), strict=True)
     _paint_marks(page, figure)
     if figure.bands:
@@ -179,10 +188,13 @@ def _curves_height(figure: CurvesFigure, style: FigureStyle, area_width: float) 
 
 def axis_ranges(figure: CurvesFigure) -> tuple[tuple[float, float], tuple[float, float]]:
     """Return the visible range of the x axis, and that of the y axis."""
+    # All values that the y axis must show.
     xs = _x_values(figure)
     ys = [v for series in figure.series for v in (*series.y, *series.low, *series.high)]
     ys += [mark.y for mark in figure.marks]
     ys += [level.value for level in figure.levels if not level.vertical]
+
+    # Areas and bars begin at 0.
     is_filled = any(series.kind in ("area", "bars") for series in figure.series) and not figure.y.logarithmic
     if is_filled:
         ys.append(0.0)
@@ -194,6 +206,8 @@ def axis_ranges(figure: CurvesFigure) -> tuple[tuple[float, float], tuple[float,
     for series in bars:  # the first and the last bar are visible in full
         for middle in (series.x[0], series.x[-1]):
             xs += [middle - half_bar, middle + half_bar]
+
+    # A range without negative values ends exactly at 0 below filled series.
     y_low, y_high = value_range(figure.y, ys, 0.05)
     is_grounded = is_filled and min((v for v in ys if isfinite(v)), default=0.0) >= 0
     return value_range(figure.x, xs, 0.02), (0.0 if is_grounded else y_low, y_high)
@@ -299,6 +313,7 @@ class _SeriesPainter:
         is_named = series.order is None or len(self._figure.series) <= _N_LOOKS
         if not (self._style.print and is_named):
             marker = {"marker": "None"}
+
         # Distance between markers, and of the first marker from the left, as shares of the width. Each series
         # starts at another place, so that markers of lines close to each other do not cover each other.
         spacing = 2.6 * em / self._style.width
@@ -329,7 +344,8 @@ class _SeriesPainter:
 
 def _with_gaps(values: Sequence[float], axis: FigureAxis) -> list[float]:
     """Return values with NaN, a gap, in place of each value that an axis cannot show."""
-    return [v if isfinite(v) and (v > 0 or not axis.logarithmic) else float("nan") for v in values]
+    least = 0.0 if axis.logarithmic else -math.inf
+    return [v if isfinite(v) and v > least else nan for v in values]
 
 
 def _paint_levels(page: FigurePage, figure: CurvesFigure) -> list[Artist]:
@@ -392,6 +408,7 @@ _ID = re.compile(r" \(\d{1,9}\)$")
 
 def rows_paper(figure: RowsFigure, style: FigureStyle) -> Paper:
     """Return a page with a figure of rows."""
+    # Axes and names of the rows; row 0 is at the top.
     page = FigurePage(style)
     n = len(figure.rows)
     low, high = _axis_limits(figure)
@@ -399,6 +416,8 @@ def rows_paper(figure: RowsFigure, style: FigureStyle) -> Paper:
     page.show_grid("x")
     page.area.set_ylim(max(1, n) - 0.5, -0.5)
     name_rows(page, figure.rows, range(n))
+
+    # What the rows show.
     if (figure.bars or figure.zero) and low <= 0.0 <= high:
         page.area.axvline(0.0, color=style.line, linewidth=0.09 * style.em)
     if figure.histograms is not None:
@@ -408,9 +427,13 @@ def rows_paper(figure: RowsFigure, style: FigureStyle) -> Paper:
             _paint_bars(page, figure, series, index)
         else:
             _paint_points(page, figure, series)
+
+    # Strong rows: a band behind points; bars are painted strong by themselves.
     if not figure.bars:
         for row in figure.strong:
             page.area.axhspan(row - 0.45, row + 0.45, color=style.category(0), alpha=0.08, linewidth=0)
+
+    # The legend explains the strong rows by a sample of their color.
     if figure.strong and figure.strong_label:
         if figure.bars:
             sample = Patch(color=style.category(figure.series[0].number), alpha=1.0, linewidth=0)
@@ -465,6 +488,7 @@ def _paint_bars(page: FigurePage, figure: RowsFigure, series: RowSeries, index: 
 
     The bars of all series share the height of a row.
     """
+    # Bars of rows that are not strong are pale.
     style = page.style
     height = _BARS_HEIGHT / len(figure.series)
     pale_color = "#b4b4b4" if style.print else "#a9b6c9"
@@ -472,6 +496,8 @@ def _paint_bars(page: FigurePage, figure: RowsFigure, series: RowSeries, index: 
         pale_color if figure.strong and row not in figure.strong else style.category(number)
         for row, number in enumerate(figure.numbers or (series.number,) * len(figure.rows))
     ]
+
+    # Bars of several series share the height of a row.
     middles = [row - _BARS_HEIGHT / 2 + (index + 0.5) * height for row in range(len(figure.rows))]
     lengths = [value if isfinite(value) else nan for value in series.values]
     page.area.barh(middles, lengths, height, color=colors, linewidth=0)
@@ -533,6 +559,7 @@ _COLOR_BAR_ROOM = 4.8  # width of the bar of colours with its title, without its
 
 def map_paper(figure: MapFigure, style: FigureStyle) -> Paper:
     """Return a page with a map."""
+    # Cells and what is in them.
     figure = _with_short_rows(figure, style)
     page = FigurePage(style)
     n_columns = len(figure.columns)
@@ -540,8 +567,12 @@ def map_paper(figure: MapFigure, style: FigureStyle) -> Paper:
     _paint_values(page, figure)
     _paint_marked(page, figure)
     _name_groups(page, figure)
+
+    # Width that the names of the rows can have beside the cells and the color bar.
     numbers_width = max((page.width(text) for _, text in _color_bar_ticks(figure)), default=0.0)
     spare = style.width - (_COLOR_BAR_ROOM + n_columns * _USUAL_CELL_WIDTH) * style.em - numbers_width
+
+    # Names are fitted to the final size of the cells.
     page.fitters.append(
         lambda _, height: name_rows(page, figure.rows, _labelled_rows(page, figure, height), spare)
     )
@@ -587,16 +618,21 @@ def _paint_cells(page: FigurePage, figure: MapFigure) -> PolyCollection:
     below, which are painted later: readers of PDF and SVG would show the background between areas that only
     touch.
     """
+    # Colors by value; cells without a value have the color of the page or a pale one.
     style = page.style
     low, high = color_range(figure)
     shades = [style.heat(step / (_N_SHADES - 1), first_dark=figure.first_dark) for step in range(_N_SHADES)]
     colors = ListedColormap(shades).with_extremes(bad="#ffffff" if style.print else "#f2f3f6")
+
+    # Corners of each cell; cells without text overlap, so that no seams are visible.
     n_rows = len(figure.rows)
     n_columns = len(figure.columns)
     end = 0.5 if figure.written else 0.5 + _CELL_OVERLAP
     corners = np.array([[-0.5, -0.5], [end, -0.5], [end, end], [-0.5, end]])  # relative to the middle
     middles = np.array([(column, row) for row in range(n_rows) for column in range(n_columns)]).reshape(-1, 2)
     outlines = np.minimum(middles[:, np.newaxis] + corners, [n_columns - 0.5, n_rows - 0.5])
+
+    # Values of the cells, NaN without a color.
     cells = PolyCollection(outlines, cmap=colors, linewidth=0.0)
     cells.set_array(np.ma.masked_invalid(np.array(figure.values, dtype=float).ravel()))
     cells.set_clim(low, high)
@@ -613,6 +649,8 @@ def _paint_values(page: FigurePage, figure: MapFigure) -> None:
     """Write the values into the cells, where there is room for all of them."""
     if not figure.written:
         return
+
+    # Text in each cell with a value, light on dark cells and dark on light ones.
     style = page.style
     low, high = color_range(figure)
     cells = [(r, c, v) for r, row in enumerate(figure.values) for c, v in enumerate(row) if isfinite(v)]
@@ -623,6 +661,8 @@ def _paint_values(page: FigurePage, figure: MapFigure) -> None:
         text = fixed(value, figure.decimals)
         look: Look = {"ha": "center", "va": "center_baseline", "color": color}
         written_texts.append(page.area.text(column, row, text, **look))
+
+    # The texts are shown only if the widest one fits, which depends on the final size.
     widest = max((page.width(fixed(value, figure.decimals)) for _, _, value in cells), default=0.0)
 
     def fit(width: float, height: float) -> None:
@@ -638,6 +678,7 @@ def _paint_marked(page: FigurePage, figure: MapFigure) -> None:
 
     The outlines are black in the middle of white, to be visible on any colour.
     """
+    # A black outline on a wider white one can be seen on every color.
     em = page.style.em
     outlines = []
     for row, column in figure.marked:
@@ -645,6 +686,7 @@ def _paint_marked(page: FigurePage, figure: MapFigure) -> None:
             outline = Rectangle((column - 0.5, row - 0.5), 1, 1, fill=False, edgecolor=color, clip_on=False)
             outlines.append((page.area.add_patch(outline), thickness))
 
+    # Thinner outlines in narrow cells.
     def fit(width: float, _: float) -> None:
         has_narrow_cells = width / max(1, len(figure.columns)) < 1.2 * em
         factor = 0.6 if has_narrow_cells else 1.0
@@ -659,6 +701,7 @@ def _paint_marked(page: FigurePage, figure: MapFigure) -> None:
 
 def _name_groups(page: FigurePage, figure: MapFigure) -> None:
     """Write the names of groups of columns above lines that span the columns of each group."""
+    # Lines and names are a little above the top of the area.
     em = page.style.em
     first = 0
     transform = page.area.get_xaxis_transform() + ScaledTranslation(
@@ -666,12 +709,15 @@ def _name_groups(page: FigurePage, figure: MapFigure) -> None:
     )
     line: Look = {"color": page.style.line, "linewidth": 0.09 * em, "clip_on": False}
     look: Look = {"color": page.style.text, "ha": "center", "va": "bottom"}
+
+    # A group of n columns spans from its first column to its last.
     written_texts = []
     for name, n in figure.groups:
         page.area.plot([first - 0.44, first + n - 0.56], [1, 1], transform=transform, **line)
         written_texts.append(page.area.text(first + (n - 1) / 2, 1.0, name, transform=transform, **look))
         first += n
 
+    # Names that are too long for the final width are shortened.
     def fit(width: float, _: float) -> None:
         for text, (name, n) in zip(written_texts, figure.groups, strict=True):
             text.set_text(page.elided(name, n * width / len(figure.columns) - 0.4 * em))
@@ -714,6 +760,8 @@ def _color_bar_ticks(figure: MapFigure) -> Ticks:
     """
     if figure.ends:
         return figure.ends
+
+    # Whole numbers, or decimals with as few digits as possible.
     low, high = color_range(figure)
     finite_values = [v for row in figure.values for v in row if isfinite(v)]
     if figure.color.whole:
@@ -722,6 +770,8 @@ def _color_bar_ticks(figure: MapFigure) -> Ticks:
     else:
         values = ticks.nice_ticks(low, high, 5, ticks.DECIMAL_STEPS)
         texts = ticks.tick_labels(values)
+
+    # Values beyond the ends of the bar have the color of the end.
     bar_ticks = list(zip(values, texts, strict=True))
     if bar_ticks and min(finite_values, default=low) < low:
         _, text = bar_ticks[0]
@@ -737,14 +787,18 @@ def _paint_color_bar(page: FigurePage, figure: MapFigure, cells: PolyCollection)
 
     The first rank is at the top of the bar.
     """
+    # The colors of the cells, without a frame.
     em = page.style.em
     style = page.style
     bar = page.area.inset_axes((0, 0, 1, 1))
     colors = page.paper.colorbar(cells, cax=bar)
     colors.outline.set_visible(False)
     assert colors.solids is not None  # only a map of lines has none
+
     # Vector graphics instead of an image, with edges that hide the seams between the colours.
     colors.solids.set(rasterized=False, edgecolor="face", linewidth=0.05 * em)
+
+    # Numbers beside the bar.
     bar_ticks = _color_bar_ticks(figure)
     bar.set_yticks([value for value, _ in bar_ticks], [text for _, text in bar_ticks])
     bar.tick_params(length=0, pad=0.4 * em, labelcolor=style.muted)
@@ -762,6 +816,7 @@ def _paint_color_bar(page: FigurePage, figure: MapFigure, cells: PolyCollection)
             area.x1 + em / page_width, area.y1 - length / page_height, em / page_width, length / page_height
         )
 
+    # Length and title of the bar depend on the final height.
     def fit(_: float, height: float) -> None:
         length = min(max(height, _MIN_COLOR_BAR * em), _MAX_COLOR_BAR * em)
         bar.set_axes_locator(lambda *_: bounds(length))

@@ -156,6 +156,7 @@ class CurvesFigure:
 
     def table(self) -> Table:
         """Return the plotted values, one row per point."""
+        # Points of the series; the range has two further columns if any series has one.
         has_ranges = any(series.low for series in self.series)
         header = ["series", self.x.text, self.y.text, *(["low", "high"] if has_ranges else [])]
         rows: list[list[Cell]] = []
@@ -165,6 +166,7 @@ class CurvesFigure:
             for index, (x, y) in enumerate(zip(series.x, series.y, strict=True)):
                 range_cells = [low[index], high[index]] if has_ranges else []
                 rows.append([series.label or series.note, x, y, *range_cells])
+        # Levels have one coordinate, marks have both.
         blanks: list[Cell] = [float("nan")] * 2 if has_ranges else []
         for level in self.levels:
             x, y = (level.value, float("nan")) if level.vertical else (float("nan"), level.value)
@@ -272,18 +274,25 @@ class RowsFigure:
         """Return the plotted values, one row per name."""
         header = [self.row_title]
         columns = list[tuple[Cell, ...]]()
+
+        # Columns of each series: values, their range, and marks, if there are any.
         for series in self.series:
             title = series.label or self.axis.text
             header += [title, *([f"{title}, low", f"{title}, high"] if series.low else [])]
             columns += [series.values, *((series.low, series.high) if series.low else ())]
             header += [f"{title}, marks"] if series.marks else []
             columns += [series.marks] if series.marks else []
+
+        # Further columns for strong rows and histograms.
         if self.strong:
             header.append(self.strong_label or "marked")
-            columns.append(tuple("yes" if row in self.strong else "no" for row in range(len(self.rows))))
+            strong_rows = [row in self.strong for row in range(len(self.rows))]
+            columns.append(tuple("yes" if is_strong else "no" for is_strong in strong_rows))
         if self.histograms is not None:
             header += self.histograms.columns
             columns += list(zip(*self.histograms.shares, strict=True))
+
+        # Rows of the columns.
         return header, [[name, *(c[row] for c in columns)] for row, name in enumerate(self.rows)]
 
 

@@ -88,6 +88,7 @@ def flat_tree(program: str, root: Hashable, look: Callable[[Any], Split | float]
     # Each split is a list of feature, threshold and the indices of its two children, which are entered later.
     splits: list[list[Any]] = []
     leaves: list[float] = []
+
     # Key of a node, index of its parent, and the position of the node's index in the parent's list.
     pending: list[tuple[Hashable, int, int]] = [(root, -1, 0)]
     visited: set[Hashable] = set()

@@ -49,6 +49,8 @@ def plugin_model(path: Path, dataset: FoldedDataset) -> Model | None:
     """
     if not may_be_plugin_model(path):
         return None
+
+    # The ending must belong to exactly one format.
     forms = [form for form in readable_formats() if form.entry.suffix.lower() == path.suffix.lower()]
     if len(forms) > 1:
         text = tr(
@@ -56,6 +58,8 @@ def plugin_model(path: Path, dataset: FoldedDataset) -> Model | None:
         )
         packages = {"first": forms[0].package, "second": forms[1].package}
         raise DatasetError(text.format(path=shown_path(path), **packages))
+
+    # The model keeps the content of the file, which the plug-in reads when it scores.
     form = forms[0]
     content = _read_model_file(path)
     ids = dataset.feature_ids.tolist()
@@ -67,6 +71,8 @@ def plugin_model(path: Path, dataset: FoldedDataset) -> Model | None:
         "columns": ids,
         "content": base64.b64encode(content).decode("ascii"),
     }
+
+    # Which features the file uses is not known, so all have the same weight.
     weights = tuple(Weight(i, name, 1 / len(ids)) for i, name in zip(ids, dataset.feature_names, strict=True))
     origin = {"program": f"{form.entry.label}, {form.package} {form.version}"}
     model = Model(
@@ -77,9 +83,9 @@ def plugin_model(path: Path, dataset: FoldedDataset) -> Model | None:
         beyond=beyond,
         source=str(path),
     )
-    model.predict(
-        dataset.folds[0].train.X[:_N_TRIAL_ROWS], dataset.feature_ids
-    )  # raises the reader's errors now
+
+    # Scoring a few rows raises the reader's errors now.
+    model.predict(dataset.folds[0].train.X[:_N_TRIAL_ROWS], dataset.feature_ids)
     return model
 
 

@@ -47,16 +47,19 @@ def xgboost_model(values: Mapping[str, Any]) -> ParsedModel:
     A value less than the split condition goes left; both are compared as 32-bit floats.
     """
     try:
+        # Models with several scores for a document are refused.
         learner = values["learner"]
         parameters = learner["learner_model_param"]
         booster = learner["gradient_booster"]
         if any(whole(_XGBOOST, parameters.get(key, 0)) > 1 for key in ("num_class", "num_target")):
             raise unreadable(_XGBOOST, tr("one score for each document"))
+        # A linear booster has weights and no trees.
         names = tuple(map(str, learner.get("feature_names") or ()))
         n = whole(_XGBOOST, parameters["num_feature"])
         if booster["name"] == "gblinear":
             weights = [finite(_XGBOOST, weight) for weight in booster["model"]["weights"]]
             return ParsedModel(_XGBOOST, dict(enumerate(weights[:n])), names=names, n_features=n)
+        # The booster dart is a gbtree with a factor for each tree.
         tree_weights = None
         if booster["name"] == "dart":
             tree_weights = booster["weight_drop"]
@@ -94,6 +97,7 @@ def xgboost_dump(trees: list[Any]) -> ParsedModel:
     """Return the model in the JSON of ``Booster.get_dump``, which names the feature of each split."""
     numbers: dict[str, int] = {}  # of the features by name, in order of occurrence
 
+    # The children of a split are kept by their ids for the next look.
     def look(key: Any) -> Split | float:
         node = nodes[key]
         if "leaf" in node:
@@ -102,6 +106,7 @@ def xgboost_dump(trees: list[Any]) -> ParsedModel:
         high_child = _child_with_id(node, node["no"])
         for child in (low_child, high_child):
             nodes[id(child)] = child
+        # XGBoost goes low for values below the threshold, RankStudio for values up to it.
         number = numbers.setdefault(str(node["split"]), len(numbers))
         threshold = greatest_below(finite(_XGBOOST, node["split_condition"]))
         return number, threshold, id(low_child), id(high_child)
@@ -138,10 +143,12 @@ def catboost_model(values: Mapping[str, Any]) -> ParsedModel:
     sets the lowest bit. Values and borders are compared as floats.
     """
     try:
+        # Trees use the index among numeric features; columns count all features.
         feature_infos = values["features_info"]["float_features"]
         columns = {index: whole(_CATBOOST, f["flat_feature_index"]) for index, f in enumerate(feature_infos)}
         feature_names = [str(f.get("feature_id", f.get("feature_name", ""))) for f in feature_infos]
         labels = {columns[index]: name for index, name in enumerate(feature_names)}
+        # CatBoost multiplies by a scale; a bias does not change the order of documents.
         scale, *_ = values.get("scale_and_bias") or [1.0]
         scale = finite(_CATBOOST, scale[0] if isinstance(scale, list) else scale)
         if "oblivious_trees" in values:
@@ -150,6 +157,8 @@ def catboost_model(values: Mapping[str, Any]) -> ParsedModel:
             trees = tuple(_asymmetric_tree(tree, columns, scale) for tree in values["trees"])
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         raise unreadable(_CATBOOST, tr("the JSON of save_model")) from error
+
+    # Names by column; columns of other kinds have none.
     n = 1 + max(labels, default=-1)
     names = tuple(labels.get(column, "") for column in range(n))
     return ParsedModel(_CATBOOST, trees=trees, names=names if any(names) else (), n_features=n)

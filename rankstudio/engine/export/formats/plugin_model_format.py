@@ -16,6 +16,7 @@ def as_model_format(entry: ModelFormatEntry, package: str, version: str) -> Mode
     """Return a format of a plug-in as one that is written and read back like RankStudio's own."""
     name = f"{entry.label} ({package})"
 
+    # Text or bytes of the plug-in, as the only file of the model.
     def write(function: ScoreFunction) -> Files:
         try:
             content = called(lambda: imported(entry.writer)(function), PATIENCE)
@@ -27,6 +28,7 @@ def as_model_format(entry: ModelFormatEntry, package: str, version: str) -> Mode
             raise OutputError(text.format(format=name, problem=str(error).rstrip("."))) from error
         return {"": content.encode() if isinstance(content, str) else content}
 
+    # Scores that the plug-in's reader computes from the file.
     def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
         if not entry.reader:
             raise OutputError(tr("{format} has no reader.").format(format=name))

@@ -98,6 +98,7 @@ class Trial:
         OutputError
             If the command fails or takes too long.
         """
+        # Only the messages of errors are kept.
         try:
             process = subprocess.run(
                 command,
@@ -114,6 +115,8 @@ class Trial:
                     program=Path(command[0]).name, seconds=SECONDS
                 )
             ) from None
+
+        # A failure is reported with the beginning of its message.
         if process.returncode:
             raise OutputError(
                 tr("{program} failed with status {status}: {said}").format(

@@ -27,10 +27,13 @@ def latex_table(table: ResultTable, style: TableStyle) -> str:
 
     Columns are centred. Marks next to the numbers take no space, so that digits stay aligned.
     """
+    # Lines with the titles of the columns, below those of their groups.
     head = [
         *_group_lines(table),
         latex_line(latex_escaped(title) for title in (table.corner, *(c.title for c in table.columns))),
     ]
+
+    # Rows of each block below its caption.
     body: list[str] = []
     for number, (caption, rows) in enumerate(table.styled_blocks(style)):
         if caption:
@@ -43,6 +46,8 @@ def latex_table(table: ResultTable, style: TableStyle) -> str:
             latex_line([latex_escaped(row.title), *(_latex_cell(*cell, style) for cell in cells)])
             for row, cells in rows
         ]
+
+    # Notes as wide as the page, not only as the table.
     text = " ".join(map(latex_escaped, table.notes_of(style)))
     below = ["", r"\smallskip", rf"\begin{{minipage}}{{\linewidth}}\footnotesize {text}\end{{minipage}}"]
     columns = f"l{'c' * len(table.columns)}"
@@ -138,6 +143,7 @@ class _Sheet:
 
     def write(self) -> None:
         """Write everything."""
+        # The caption, an empty row, and the titles of the columns below their groups.
         table = self._table
         sheet = self._sheet
         sheet.write_string(0, 0, _cell_text(table.caption), self._format(bold=True))
@@ -149,6 +155,8 @@ class _Sheet:
         for column, title in enumerate(self._titles(), start=1):
             sheet.write_string(sheet_row, column, _cell_text(title), self._format(bottom=1, align="right"))
         sheet.freeze_panes(sheet_row + 1, 1)
+
+        # Rows in blocks; a block may have a caption of its own.
         for caption, rows in table.styled_blocks(self._style):
             if caption:
                 sheet_row += 1
@@ -157,8 +165,12 @@ class _Sheet:
                 sheet_row += 1
                 sheet.write_string(sheet_row, 0, _cell_text(row.title))
                 self._write_cells(sheet_row, cells)
+
+        # Notes after an empty row.
         for note_row, note in enumerate(table.notes_of(self._style), start=sheet_row + 2):
             sheet.write_string(note_row, 0, _cell_text(note), self._format(italic=True))
+
+        # The first column is as wide as its longest text, up to a limit.
         titles = [table.corner, *(row.title for row in table.rows)]
         sheet.set_column(0, 0, min(_MAX_COLUMN_WIDTH, 2 + max(map(len, titles))))
 

@@ -223,6 +223,7 @@ class ResultTable:
         A column of means is followed by a column of deviations, and by a column of corrected p, if the style
         requires them and they have any values.
         """
+        # Columns of values for each column of the table: the mean, and what the style adds.
         header = [self.corner]
         kinds = [
             ("", "mean"),
@@ -233,6 +234,8 @@ class ResultTable:
         if self.block_captions:
             header.append("Contents")
             values.append([self.block_captions[row.block] for row in self.rows])
+
+        # A column without any value is left out, unless it is a mean.
         for column_index, column in enumerate(self.columns):
             for suffix, kind in kinds:
                 cells: list[str | float | None] = [
