@@ -154,20 +154,24 @@ def read_own_values(parameter: Parameter, path: str, columns: Mapping[int, int])
         If the file cannot be read.
     """
     is_matrix = parameter.name == "similarity"
+    # The form of the file, for error messages.
     if is_matrix:
         expected = tr("a row of feature ids, and a row for each feature, its id first")
     else:
         expected = tr("the columns feature (an id) and {name}").format(name=parameter.name)
+    # The first row is the header; empty lines are skipped.
     lines = [row for row in csv.reader(read_feature_file(Path(path), expected).splitlines()) if row]
     header, rows = (lines[0], lines[1:]) if lines else ([], [])
     # Feature id of each number of a row; the only number of an importance has none.
     number_ids = [_feature_id(path, 1, item, expected) for item in header[1:]] if is_matrix else [0]
     if not is_matrix and [item.strip().lower() for item in header[:2]] != ["feature", parameter.name]:
         raise DatasetError(_problem_text(path, 1, ",".join(header) or tr("nothing"), expected))
+    # The numbers of each row by the feature's id.
     feature_rows: dict[int, list[float]] = {}
     for number, row in enumerate(rows, start=2):
         feature = _feature_id(path, number, row[0], expected)
         feature_rows[feature] = _numbers_after(path, number, row, len(number_ids), expected)
+    # The file may have features that the data do not have, but not the reverse.
     missing_features = [i for i in columns if i not in feature_rows or (is_matrix and i not in number_ids)]
     if missing_features:
         text = tr(
@@ -176,6 +180,7 @@ def read_own_values(parameter: Parameter, path: str, columns: Mapping[int, int])
         raise DatasetError(
             text.format(path=path, what=tr(parameter.label), feature=missing_features[0], n=len(columns))
         )
+    # From the order of the file to that of the data's columns.
     if not is_matrix:
         return tuple(feature_rows[i][0] for i in columns)
     column_order = [number_ids.index(i) for i in columns]

@@ -215,21 +215,22 @@ def combined_steps(
         A step per model, whose ``coef`` are the weights of the original features, or their importance. Its
         criterion is that of the ranker.
     """
+    # The new features of all documents, each with a standard deviation of 1 within queries.
     query_data = data.whole(trn("{n} new feature", "{n} new features", len(sets)).format(n=len(sets)))
     deviation = yield from deviations(data, combinations)
     scaled = combinations / np.where(deviation > 0, deviation, 1.0)[:, None]
+    validation = query_data.validation
     new_data = replace(
         query_data,
         X=_sums_of_features(query_data.X, scaled),
-        validation=None
-        if query_data.validation is None
-        else _sums_of_features(query_data.validation, scaled),
+        validation=None if validation is None else _sums_of_features(validation, scaled),
         sharing=None,
     )
     for number, columns in enumerate(sets[first - 1 :], start=first):
         sums = tuple(range(number))
         model = yield from _learn_once(ranker, training_data(new_data), sums, (number - 1) / len(sets))
         assert model is not None  # a set of sums is never empty
+        # A linear model of sums of features is a linear model of the features.
         if model.linear:
             coef = model.coef @ scaled[:number]
             yield Step(
@@ -240,6 +241,7 @@ def combined_steps(
                 candidates=np.empty(0),
             )
             continue
+        # Any other model keeps its sums; a feature's importance is its share of the sums' importances.
         used = tuple(sorted(columns))
         weights = np.ascontiguousarray(scaled[:number, used])
         shares = np.abs(scaled[:number]) / np.abs(weights).sum(axis=1, keepdims=True)

@@ -69,6 +69,7 @@ def described_method(values: Mapping[str, Any]) -> Method:
     ValueError, KeyError, TypeError, PlanError, ParameterError
         If the values do not describe a method.
     """
+    # The values come from a file, so each one is checked before it is used.
     texts: dict[str, Any] = {name: _checked_line(values[name]) for name in _TEXTS}
     description = {name: _checked_line(values[name]) for name in _DESCRIPTION_TEXTS}
     criterion_flags = {name: _checked_flag(values[name]) for name in _CRITERION_FLAGS}
@@ -77,6 +78,7 @@ def described_method(values: Mapping[str, Any]) -> Method:
         raise ValueError("expected a list of parameters")
     origin = values["origin"]
     kind = OriginKind(origin["kind"])
+    # A method without an estimator, marked as not present: it can be shown, but not run.
     entry = Method(
         **texts,
         description=Description(**description),
@@ -94,6 +96,7 @@ def described_method(values: Mapping[str, Any]) -> Method:
         ),
         parameters=tuple(map(_parsed_parameter, parameters)),
     )
+    # The rules for methods of plug-ins hold here, too.
     refuse_invalid(entry)
     return entry
 

@@ -218,11 +218,9 @@ class Parameter:
                 return tr("numbers {bounds}, such as 2^0..2^10 or 0.1, 1, 10").format(bounds=self._bounds())
             case Kind.INTEGER | Kind.NUMBER:
                 is_integer = self.kind is Kind.INTEGER
-                text = (
-                    (tr("a whole number {bounds}") if is_integer else tr("a number {bounds}"))
-                    .format(bounds=self._bounds())
-                    .strip()
-                )
+                number = tr("a whole number {bounds}") if is_integer else tr("a number {bounds}")
+                # Without bounds, the text would end in a space.
+                text = number.format(bounds=self._bounds()).strip()
                 none = tr(self.none_label)
                 return tr("{number}, or empty for {none}").format(number=text, none=none) if none else text
             case Kind.SWITCH:

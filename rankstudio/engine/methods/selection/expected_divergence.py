@@ -317,14 +317,17 @@ def _compared(
     """
     from rankstudio.engine.methods.selection import _divergence_kernel as kernels  # noqa: PLC0415 - numba
 
+    # Ascending values, with the grades in the same order.
     order = np.argsort(values)
     values = values[order]
     grade = grade[order]
+    # The values at which the densities are compared, and how often each occurs.
     places, counts = _distinct(np.sort(validation_values))
     densities = np.zeros((grades.size, places.size))
     has_density = np.ones(grades.size, dtype=np.bool_)
     bandwidths = np.zeros(grades.size)
     sum_kernels = kernels.exact_sums if exact else kernels.fast_sums
+    # The density of each grade at these values: the sum of a normal kernel at each document of the grade.
     for r in range(grades.size):
         grade_values = values[grade == r]
         h = bandwidths[r] = _bandwidth(grade_values, normalised)
@@ -332,6 +335,7 @@ def _compared(
         if 0.0 < h < np.inf:
             sums = densities[r]
             sum_kernels(points, weights, h, places, sums)
+            # Fast sums are too inexact where hardly any kernel reaches.
             needs_exact_sums = (
                 normalised
                 and not exact
@@ -342,10 +346,12 @@ def _compared(
             if not normalised:
                 sums /= grade_values.size * h * np.sqrt(2.0 * np.pi)
         if normalised:
+            # Without any density at these values, the mass of each point moves to the nearest of them.
             if _total(densities[r], counts) == 0.0:
                 densities[r] = _move_to_nearest(points, weights, places) / counts
             densities[r] /= _total(densities[r], counts)
         else:
+            # A grade whose values are all equal has no density.
             has_density[r] = 0.0 < h < np.inf
     divergence = kernels.expected_divergence(densities, counts, has_density)
     return GradeDensities(

@@ -356,15 +356,20 @@ class BestFirstSearch:
         """
         # Second key of the queue: among equal measures, the node found first.
         turn = count()
+        # The search starts with the subsets of one feature.
         queue = [(-singles[f].value, next(turn), singles[f]) for f in remaining]
         heapq.heapify(queue)
+        # The first item of a heap is its smallest, here the node with the greatest measure.
         _, _, best = queue[0]
         n_fruitless = 0
+        # For each feature, the best node in which it has a weight.
         best_nodes = {f: singles[f] for f in remaining}
         visited = {frozenset(node.features) for _, _, node in queue}
+        # The best open node is expanded by each other feature, until several expansions found no better node.
         while queue and n_fruitless < self._patience:
             _, _, node = heapq.heappop(queue)
             n_fruitless += 1
+            # Nodes of the maximum size are not expanded.
             if len(node.features) >= self._size:
                 continue
             for feature in remaining:
@@ -375,8 +380,10 @@ class BestFirstSearch:
                 yield None
                 grown = yield from self._grow(node, feature)
                 heapq.heappush(queue, (-grown.value, next(turn), grown))
-                for member in (f for f in grown.features if grown.coef[f] != 0):
-                    best_nodes[member] = max(best_nodes[member], grown, key=lambda node: node.value)
+                weighted_features = [f for f in grown.features if grown.coef[f] != 0]
+                for member in weighted_features:
+                    if grown.value > best_nodes[member].value:
+                        best_nodes[member] = grown
                 if grown.value > best.value:
                     best = grown
                     n_fruitless = 0

@@ -107,6 +107,7 @@ class L1Path(PathSelector):
         """
         from rankstudio.engine.methods.selection import query_parts  # noqa: PLC0415 - numba
 
+        # The compared sets, the path with its knots, and the sums G and t over all queries.
         steps = yield from query_parts.sized_steps(self, data, n_features)
         path = yield from self.order_features(data, n_features)
         gram, products_with_y = yield from sums_of_products(data)
@@ -115,28 +116,35 @@ class L1Path(PathSelector):
         for index, step in enumerate(steps):
             winner = step.selected[index]
             scores = np.full(gram.shape[0], np.nan)
+            # The lasso at the knot where the winner enters; the features with weights are inside.
             knot = int(np.argmax(knots == entry_alphas[winner]))
             weights = path.found["lasso_coefs_"][knot]
             inside = np.flatnonzero(weights)
             candidates = np.setdiff1d(np.flatnonzero(~np.isnan(step.candidates)), inside)
+            # Without an entry of the winner, there is nothing to compare.
             if np.isnan(entry_alphas[winner]) or winner not in candidates:
                 yield ComparedByQuery((winner,), scores, *query_parts.nothing_compared(data, gram.shape[0]))
                 continue
+            # One matrix [G, t; t', 0] of all queries; the product of the labels is not needed.
             sums = np.block([[gram, products_with_y[:, None]], [products_with_y, 0.0]])[None]
             lasso = _Entry(np.sign(weights[inside]), scaled=self.scaling == "unit")
             max_alpha = knots[knot - 1] if knot else np.inf
+            # The α at which each candidate enters; the parts only count if they explain the winner's.
             alphas, signs = lasso.best(sums, inside, candidates, max_alpha)
             winner_alpha = alphas[candidates == winner][0]
             agrees_with_path = abs(winner_alpha - entry_alphas[winner]) <= _SAME * entry_alphas[winner]
             if not agrees_with_path:
                 yield ComparedByQuery((winner,), scores, *query_parts.nothing_compared(data, gram.shape[0]))
                 continue
+            # The winner and its rivals: the candidates that enter at the greatest α.
             best = np.argsort(-np.nan_to_num(alphas, nan=-1.0), kind="stable")[: _RIVALS + 1]
             best = best[~np.isnan(alphas[best])]
             # The sums without each query, of these columns and the labels.
             columns = [*inside.tolist(), *candidates[best].tolist()]
             query_grams = yield from query_parts.grams_by_query(data, columns)
             submatrix = np.ix_([*columns, gram.shape[0]], [*columns, gram.shape[0]])
+            # Last, the α of the same candidates with the same signs and features inside, but without each
+            # query.
             positions = np.arange(len(columns))
             alphas_without = lasso.alphas(
                 sums[0][submatrix] - query_grams,

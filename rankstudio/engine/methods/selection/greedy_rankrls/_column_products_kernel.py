@@ -192,10 +192,12 @@ def changes_by_back_fitting(
     total = np.empty(t + 1)
     for c in range(chosen.shape[0]):
         j = chosen[c]
+        # The products of the column with the labels and the selected features, over all queries.
         total[:] = 0.0
         for position in range(starts[j], starts[j + 1]):
             for a in range(t + 1):
                 total[a] += basis[rows[position], a] * values[position]
+        # Entries are sorted by row, so those of a query are adjacent.
         change = 0.0
         position = starts[j]
         while position < starts[j + 1]:
@@ -209,9 +211,11 @@ def changes_by_back_fitting(
                 position += 1
             size = ptr[q + 1] - ptr[q]
             mean /= size
+            # The sum of squares about the mean: rows without an entry are 0, so each adds mean².
             square = (size - (position - first)) * mean * mean
             for entry in range(first, position):
                 square += (values[entry] - mean) ** 2
+            # The new weight without the query, from the products of the other queries.
             right = total[0] - product
             for a in range(t):
                 right -= total[a + 1] * models[q, a]

@@ -253,15 +253,18 @@ def on_demand_path(
         cost=cost,
         by_blocks=data.several,
     )
+    # Too many sets for the best ones are refused first, before the greedy path takes its time.
     if search == "best":
         with data.session(work) as session:
             total = yield from totals(session, data, True, cost)
         check_sizes(_varying_groups(groups, total), rules)
+    # Other searches improve on the greedy path, which ignores the penalty of the size while it grows.
     greedy: list[Step] = []
     if search != "forward":
         unpenalised_rules = replace(rules, size_penalty=0.0)
         path = forward_path(data, regularization, groups, unpenalised_rules, cost, algorithm)
         greedy = yield from greedy_steps(path, rules)
+    # A fresh search, without selected features.
     with data.session(work) as session:
         total = yield from totals(session, data, True, cost)
         (criterion,) = yield from session.sum(Begin(total), WHAT)
@@ -282,7 +285,12 @@ def on_demand_path(
             case "best":
                 grams = yield from _all_gram_matrices(data, cost)
                 problem = SubsetProblem.of_matrices(
-                    total, grams, data.ptr.size - 1, regularization, groups, rules
+                    total=total,
+                    grams=grams,
+                    n_queries=data.ptr.size - 1,
+                    regularization=regularization,
+                    groups=groups,
+                    rules=rules,
                 )
                 yield from best_path(greedy, of_groups, rules, problem)
 

@@ -62,18 +62,22 @@ def forward(search: Search, rules: Constraints) -> Iterator[Step | WorkProgress]
     remaining = rules.allowed.copy()
     spent = 0.0
     for number in range(1, rules.k + 1):
-        candidates = _drawn_candidates(
-            prefer(rules.affordable(remaining, spent), search.informative), rules.n_candidates, rng
-        )
+        # The features that this step compares: some or all of those within the budget.
+        affordable = prefer(rules.affordable(remaining, spent), search.informative)
+        candidates = _drawn_candidates(affordable, rules.n_candidates, rng)
+        # A pinned feature is selected in its turn, whatever its criterion; the others are compared for
+        # information.
         pinned = rules.pinned[number - 1] if number <= len(rules.pinned) else None
         if pinned is not None:
             candidates = np.union1d(candidates, pinned)
+        # The criterion of the model with each candidate; NaN for features that are not compared.
         costs = search.costs(candidates)
         compared = np.full(remaining.size, np.nan)
         compared[candidates] = costs
         best = _best_candidate(candidates, costs, before, empty, rules) if pinned is None else pinned
         if best is None:
             break
+        # The winner becomes part of the model, and no candidate any more.
         yield from search.select(best) or ()
         remaining[best] = False
         spent += 0.0 if rules.costs is None else rules.costs[best]

@@ -527,10 +527,12 @@ def search(
     ends = np.zeros(n_wanted + 2, np.int64)
     spent = np.zeros(n_wanted + 2)
     chosen_items[0] = 0
+    # The prefix begins with the forced items.
     for item in forced:
         ends[0] = _append_item(item, 0, ends[0], chosen, starts, total, prefix, work)
         spent[0] += prices[item]
         chosen_items[0] = item + 1
+    # The forced items may already be the whole set.
     if n_wanted == 0 and spent[0] <= numbers[2]:
         _judge(chosen, ends[0], totals, task, output)
     matrices = np.empty((max(1, n_wanted - 1), n + 1, n + 1))
@@ -543,10 +545,12 @@ def search(
         n_left = n_wanted - depth
         item = chosen_items[depth]
         t = ends[depth]
+        # A branch is searched if enough items are left and (5) of the module's docstring does not exclude it.
         within = item <= items - n_left
         if within and n_left >= 3:
             within = _bound(matrices[depth], item, n_left, starts, greatest) <= _limit(task, output)
         if within and n_left > 1:
+            # Take the item if the budget allows, and go one level deeper; its swept matrix starts as a copy.
             if spent[depth] + prices[item] <= numbers[2]:
                 ends[depth + 1] = _append_item(item, starts[item], t, chosen, starts, total, prefix, work)
                 spent[depth + 1] = spent[depth] + prices[item]
@@ -556,9 +560,12 @@ def search(
                     matrices[depth] = matrices[depth - 1]
                 continue
         else:
+            # The last item is chosen in all ways at once. Without `within`, later items of this level have
+            # too few items after them or too high a bound, too. Either way, go one level up.
             if within:
                 _judge_last(item, chosen, t, spent[depth], totals, starts, prefix, work, task, output, stop)
             depth -= 1
+        # Go on with the next item of this level; the sets after it are without the current item.
         if depth >= 0:
             if n_wanted - depth >= 3:
                 _take_out_item(matrices[depth], chosen_items[depth], starts)
