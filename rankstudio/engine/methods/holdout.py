@@ -182,9 +182,11 @@ class HeldOutPredictor:
             rows = self._rows(held_out)
             n_training = m - rows.size
             strength = self._strength(n_training)
+            # Sets of the same size have the same strength of regularization, and so the same residuals r.
             if strength not in residuals_by_strength:
                 residuals_by_strength[strength] = self.kernel.residuals(labels, strength)
             hat = self.kernel.hat_of(rows, strength)
+            # The matrix of the class's docstring: H_UU 11' has the row sums of H_UU in each column.
             matrix = np.eye(rows.size) - hat
             matrix -= hat.sum(axis=1)[:, None] / n_training if self.loss == "differences" else 1.0 / m
             residuals = np.linalg.solve(matrix, residuals_by_strength[strength][rows])
@@ -266,13 +268,17 @@ class HeldOutPredictor:
         ``count`` gets some rows of H at a time, with the position of the first one.
         """
         m = self.kernel.n_documents
+        # Without a pair, m - 2 documents are left for training.
         self._check_training_size(m - 2)
         strength = self._strength(m - 2)
+        # H in factors, H = shrunk V', because all of H may not fit into memory.
         residuals = self.kernel.residuals(self._centred, strength)
         shrinkage = self.kernel.values / (self.kernel.values + strength)
         shrunk = self.kernel.vectors * shrinkage
+        # The diagonal of H.
         leverages = np.einsum("ir,ir->i", shrunk, self.kernel.vectors)
         counts = np.empty(m)
+        # Rows of H are made and used in blocks that fit into a fixed amount of memory.
         size = max(1, _MAX_NUMBERS // m)
         blocks = [(first, min(first + size, m)) for first in range(0, m, size)]
 

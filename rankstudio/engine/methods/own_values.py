@@ -94,10 +94,9 @@ def own_similarity(value: OwnValues, data: TrainingData) -> Floats:
     if similarity.shape != (n, n):
         expected = tr("a row and a column for each of the {n} features").format(n=n)
         raise ParameterError("similarity", _shape_text(similarity), expected)
-    if not np.isfinite(similarity).all():
-        raise ParameterError(
-            "similarity", float(similarity[~np.isfinite(similarity)][0]), tr("finite numbers")
-        )
+    is_finite = np.isfinite(similarity)
+    if not is_finite.all():
+        raise ParameterError("similarity", float(similarity[~is_finite][0]), tr("finite numbers"))
     if (size := float(np.abs(similarity).max())) > _MAX_SIZE:
         raise ParameterError("similarity", size, tr("numbers up to {most:g}").format(most=_MAX_SIZE))
     if (least := float(np.diag(similarity).min())) < 0.0:
@@ -105,6 +104,7 @@ def own_similarity(value: OwnValues, data: TrainingData) -> Floats:
         raise ParameterError("similarity", least, expected)
     # The pair of features whose two similarities differ most.
     i, j = np.unravel_index(int(np.argmax(np.abs(similarity - similarity.T))), similarity.shape)
+    # Differences by rounding are allowed, and removed at the end.
     if not np.isclose(similarity[i, j], similarity[j, i], rtol=1e-9, atol=1e-12):
         text = tr("{a:g} and {b:g} for features {i} and {j}").format(
             a=similarity[i, j], b=similarity[j, i], i=i + 1, j=j + 1

@@ -171,6 +171,7 @@ def two_stage_steps(
         If a ranker needs all documents at once, and a set of their features exceeds the memory limit.
     """
     data = training_data(data)
+    # Sets that grow by appending features: some rankers train all of these models at once.
     largest_set = sets[-1]
     are_nested = all(columns == largest_set[: len(columns)] for columns in sets)
     if largest_set and are_nested:
@@ -179,12 +180,12 @@ def two_stage_steps(
             step_of_size = {len(step.selected): step for step in (yield from steps_of(nested_steps))}
             for number, columns in enumerate(sets, start=1):
                 nested_step = step_of_size.get(len(columns))
-                yield (
-                    replace(nested_step, number=number)
-                    if nested_step
-                    else widened(None, number, (), data.X.shape[1])
-                )
+                if nested_step:
+                    yield replace(nested_step, number=number)
+                else:  # the empty set, for which the ranker has no step
+                    yield widened(None, number, (), data.X.shape[1])
             return
+    # Otherwise one model after the other.
     for number, columns in enumerate(sets, start=1):
         ascending = tuple(sorted(columns))
         model = yield from _learn_once(ranker, data, ascending, (number - 1) / len(sets))

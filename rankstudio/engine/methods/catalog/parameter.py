@@ -445,6 +445,8 @@ class Parameter:
 
     def _validate_costs(self, value: Any) -> tuple[tuple[int, float], ...] | str:
         """Return (id, cost) pairs by ascending id, from a mapping, pairs, or a text like "25: 3, 39: 0.5"."""
+        # A text is either the word for measured costs, or pairs "id: cost" with commas or semicolons in
+        # between.
         if isinstance(value, str):
             if value.strip().lower() == MILLISECONDS:
                 return MILLISECONDS
@@ -453,6 +455,7 @@ class Parameter:
             ]
         else:
             items = list(value.items()) if isinstance(value, Mapping) else value
+        # From a mapping or pairs; anything that is no pair of numbers is refused.
         try:
             pairs = [(int(i), float(cost)) for i, cost in items]
         except (TypeError, ValueError, OverflowError):

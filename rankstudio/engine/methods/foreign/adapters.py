@@ -194,20 +194,25 @@ class WrappedSelector(Wrapped, PathSelector):
 
     def _ordered(self, fitted: Any, n: int) -> _Order:
         """Return the order, or the set, of n features that a trained object or a function's scores give."""
+        # The result of a function is an array of scores.
         if isinstance(fitted, np.ndarray):
             return self._by_scores(fitted, n, "scores")
+        # Otherwise the first of these attributes that exists, the most exact first: an order, scores, ranks,
+        # a set.
         columns = getattr(fitted, "selection_order_", None)
         if columns is not None:
             return _Order(self._columns(columns, n), np.full(n, np.nan))
         for name in ("scores_", "feature_importances_", "coef_"):
             values = getattr(fitted, name, None)
             if values is not None:
+                # Weights count by their sizes; their signs are directions.
                 sizes = np.abs(values) if name == "coef_" else values
                 return self._by_scores(sizes, n, name)
         ranks = getattr(fitted, "ranking_", None)
         # With only two ranks, a set may say the same, and is preferred.
         if ranks is not None and np.unique(ranks).size > 2:
             return self._by_scores(-np.asarray(ranks, dtype=np.float64), n, "ranking_")
+        # A set: a mask or columns, which some classes return by a method.
         for name in ("support_", "k_feature_idx_", "get_support"):
             support = getattr(fitted, name, None)
             if support is not None:
@@ -316,6 +321,7 @@ class WrappedRanker(Wrapped, LinearRanker):
         weights = _model_weights(model, n)
         no_criterion = float("nan")
         no_candidates = np.empty(0)
+        # A linear model is one step with its weights, which RankStudio can score, show and export itself.
         if weights is not None and _is_linear(model, weights, data.X):
             yield Step(
                 number=1,
@@ -325,6 +331,7 @@ class WrappedRanker(Wrapped, LinearRanker):
                 candidates=no_candidates,
             )
             return
+        # Any other model predicts itself; its importances, or else equal ones, stand for the weights.
         importance = np.asarray(getattr(model, "feature_importances_", np.ones(n)), dtype=np.float64)
         if importance.shape != (n,) or not np.isfinite(importance).all():
             importance = np.ones(n)

@@ -295,6 +295,8 @@ class ProgramRanker(RunsProgram, LinearRanker):
         documents = training_data(data).whole(self.entry.label)
         n = documents.X.shape[1]
         words = command_words(self.entry.key)
+        # The command before ";" trains: it reads the documents from a file, and writes its model to another
+        # one.
         with tempfile.TemporaryDirectory(prefix="rankstudio-") as name:
             folder = Path(name)
             save_letor(_dataset(documents), folder / "train.txt", comments=False)
@@ -302,6 +304,7 @@ class ProgramRanker(RunsProgram, LinearRanker):
             if messages:
                 yield Note(tr("{label} printed: {text}").format(label=self.entry.label, text=messages))
             model = self.written_bytes(folder / "model.txt")
+        # The importance of all features is 1, because the model is a file of unknown form.
         yield PredictingStep(
             number=1,
             selected=tuple(range(n)),

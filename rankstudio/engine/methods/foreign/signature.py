@@ -112,7 +112,9 @@ def _inferred_parameter(
     label = name.replace("_", " ")
     about = text or label
     members = _union_members(annotation)
+    # The choices that the annotation or the constraints name; none if they name no texts.
     choices = _choices(members, constraints)
+    # A switch first: for Python, True and False are numbers, too.
     if isinstance(default, bool) or bool in members:
         return Parameter(
             name=name,
@@ -121,6 +123,7 @@ def _inferred_parameter(
             default=bool(default),
             help=about,
         )
+    # A choice, if the default is one of the known texts.
     if choices and (default is None or default in choices):
         choice_labels = tuple((choice, choice) for choice in choices)
         if default is None and argument.default is not inspect.Parameter.empty:
@@ -135,11 +138,13 @@ def _inferred_parameter(
             help=about,
             choices=choice_labels,
         )
+    # A number, whole or not, in the range of the constraints.
     number_type = _number_type(default, members, constraints)
     if number_type is not None:
         is_integer = number_type is int
         is_optional = default is None
         low, high, open_low = _number_range(constraints, is_integer)
+        # Anything else is a text, which is later parsed as an expression.
         return Parameter(
             name=name,
             label=label,

@@ -508,12 +508,15 @@ class NystromMap(KernelMapped):
         kernel = self._kernel()
         n_basis, way, seed = basis_of(self)
         rows = validate_data(self, X, dtype=np.float64, order="C")
+        # The map expects the documents of a query together.
         ptr, order = rows_by_query(qid, len(rows))
         row_order = np.arange(len(rows)) if order is None else order
         grouped = rows[row_order]
+        # Rows of the kernel matrix are computed when they are asked for.
         mapped, note = nystrom_features(lambda R: kernel.matrix(grouped[R], grouped), ptr, n_basis, way, seed)
         if note:
             warnings.warn(note, DependentBasisWarning, stacklevel=4)
+        # From the order of queries back to that of the rows of X.
         self.basis_ = row_order[mapped.basis]
         self.factor_ = mapped.factor
         self.basis_vectors_ = grouped[mapped.basis]

@@ -154,6 +154,7 @@ def fit_outputs(
     sums : tuple of ndarray, or None
         X^'X^ and X^'Y^; None with conjugate gradients.
     """
+    # Conjugate gradients solve each output by itself.
     labels = centred_labels(data, outputs)
     if gradients.are_used_for(data):
         last_iterations = []
@@ -164,6 +165,7 @@ def fit_outputs(
         criteria = np.array([last.criterion for last in last_iterations])
         weights = np.stack([last.coef for last in last_iterations])
         return weights, criteria, max(last.number for last in last_iterations), None
+    # Directly, all outputs share one decomposition.
     data = data.dense()
     models = OutputModels(data, regularization)
     residuals = models.residuals(labels)

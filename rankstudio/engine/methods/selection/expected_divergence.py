@@ -257,12 +257,14 @@ def _diverging(data: TrainingData, *, normalised: bool, exact: bool) -> Waiting[
         points = values if data.validation is None else data.validation[:, j]
         return _compared(values, grade, grades, points, normalised, exact).divergence
 
+    # As many features at a time as fit into a share of the memory, and at least one per thread.
     with pool(worthwhile(_DENSITY * data.X.size)) as (executor, workers):
         max_numbers = _SHARE * budget() / NUMBER if data.several else _VALUES
         step = max(workers, int(max_numbers / m))
         for begin in range(0, n, step):
             columns = range(begin, min(begin + step, n))
             rows = yield from _feature_rows(data, columns)
+            # One feature per thread, so that progress is shown often.
             for first in range(0, len(columns), workers):
                 yield WorkProgress(_PROGRESS_TEXT, (begin + first) / n)
                 part = slice(first, first + workers)

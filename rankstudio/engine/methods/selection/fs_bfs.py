@@ -138,12 +138,15 @@ class FSBFS(PathSelector):
                 yield node
                 continue
             nodes.append(node)
+            # The new features are the subsets' combinations of features, scaled to a standard deviation of 1.
             combinations = np.array([node.coef for node in nodes])
             deviation = yield from deviations(data, combinations)
             combinations /= np.where(deviation > 0, deviation, 1.0)[:, None]
+            # Models with the first 1, 2, … new features; the last one is the model of this step.
             weights, errors = yield from combined_models(data, combinations, regularization)
             features = tuple(f for node in nodes for f in node.features)
             self._keep(nodes)
+            # The best measure that each feature reached in the search of this subset.
             compared = np.full(data.X.shape[1], np.nan)
             compared[list(node.reached)] = list(node.reached.values())
             yield Step(
@@ -189,11 +192,12 @@ class FSBFS(PathSelector):
         rng = np.random.default_rng(between("seed", self.seed, 0, MOST_SEED))
         with ascent_search(data, self.measure, objective(self.convention)) as opening:
             ascent = yield from opening
+            # Only features that vary within a query can change a ranking.
             remaining: list[int] = ascent.informative.tolist()
-            if not remaining:  # all features are constant: a subset of the first one
-                yield Node(
-                    features=(0,), coef=np.eye(1, n)[0], value=(yield from ascent.measured(np.zeros(n)))
-                )
+            if not remaining:
+                # All features are constant: a single subset with the first feature, and equal scores.
+                value = yield from ascent.measured(np.zeros(n))
+                yield Node(features=(0,), coef=np.eye(1, n)[0], value=value)
             search = BestFirstSearch(
                 ascent=ascent,
                 size=size,
@@ -202,9 +206,11 @@ class FSBFS(PathSelector):
                 max_iter=max_iter,
                 rng=rng,
             )
+            # The subset of each single feature, with which all later searches start.
             singles = {}
             for feature in remaining:
                 singles[feature] = yield from search.single(feature)
+            # Each search takes its features from those that remain for the next one.
             n_informative = len(remaining)
             while remaining:
                 search_events = search.best_subset(remaining, singles)
@@ -228,13 +234,17 @@ class FSBFS(PathSelector):
             if isinstance(node, WorkProgress):
                 yield node
                 continue
+            # The first combination is that of the subset; then the best one of each feature outside the
+            # subset.
             other_columns = [column for column in node.reached if column not in node.features]
             combinations = np.array([node.coef, *(node.combinations[column] for column in other_columns)])
             values = yield from measured_by_query(
                 data, combinations, self.measure, objective(self.convention)
             )
+            # The measure is a mean over the queries that have one.
             is_counted = ~np.isnan(values[0])
             values = np.where(is_counted, values, 0.0) / max(1, is_counted.sum())
+            # All features of the subset share its measure.
             scores = np.full(n, np.nan)
             parts = np.zeros((n, is_counted.size))
             inside = list(node.features)

@@ -99,6 +99,7 @@ def select(
     c = work[end + t : end + 2 * t]
     space = work[end + 2 * t :]
     for k in range(gram.shape[0]):
+        # The systems of the t other features in each query, which give z and c.
         _relate(k, t, selected, ascending, places, gram, total, factor, z, c, space)
         for i in range(BLOCK):
             factor[1][k, t, i] = pivot[k, b, i]
@@ -114,6 +115,7 @@ def select(
                     moved[index, i] = inner
                     row[index, i] = total_j - inner
                     correction[index, i] = 0.0
+            # The products of the earlier features with b follow in pairs; an odd last one is done below.
             for a in range(0, t - 1, 2):
                 _follow(k, a, places, tile, gram, total, z, c, row, moved, correction)
             if t % 2:
@@ -127,6 +129,7 @@ def select(
                         row[index, i] -= z[t - 1, i] * outer
                         moved[index, i] -= z[t - 1, i] * inner
                         correction[index, i] += c[t - 1, i] * outer
+            # The row and the product of each feature of the tile are complete, so that it can be updated.
             for index in range(tile.shape[0]):
                 j = tile[index]
                 for i in range(BLOCK):

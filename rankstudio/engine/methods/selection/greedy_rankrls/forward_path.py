@@ -371,18 +371,22 @@ def centred_blocks(data: QueryData, cost: PairCost, by_blocks: bool) -> Iterator
     each block would take longer than computing it.
     """
     source_rows = data if by_blocks else PairRows.of(data, cost)
-    starts = source_rows.ptr[
-        np.append(np.arange(0, source_rows.ptr.size - 1, BLOCK), source_rows.ptr.size - 1)
-    ]
+    # The first row of each block, and the end of the last block, which may have fewer queries.
+    n_queries = source_rows.ptr.size - 1
+    starts = source_rows.ptr[np.append(np.arange(0, n_queries, BLOCK), n_queries)]
+    # Work space for the largest block.
     space = np.empty((int(np.diff(starts).max()), data.X.shape[1])) if by_blocks else np.empty(0)
     for first, (start, end) in zip(
         range(0, source_rows.ptr.size, BLOCK), pairwise(starts.tolist()), strict=False
     ):
+        # The positions of the block's queries within the block.
         ptr = source_rows.ptr[first : first + BLOCK + 1] - start
+        # All rows are centred and in memory already.
         if not by_blocks:
             X, y = source_rows.centred
             yield X[start:end], y[start:end], ptr
             continue
+        # Otherwise only the rows of this block are centred.
         X = data.X[start:end]
         y = data.y[start:end]
         if cost.default:

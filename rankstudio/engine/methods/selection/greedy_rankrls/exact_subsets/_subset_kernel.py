@@ -132,6 +132,7 @@ def _factorise_without(
     last = gram.shape[1] - 1
     M, w = space
     for a in range(t):
+        # Row a of the matrix and its right-hand side, without each query of the block.
         gram_row = columns[chosen[a]]
         for c in range(a + 1):
             gram_column = columns[chosen[c]]
@@ -141,6 +142,7 @@ def _factorise_without(
                 M[a, c, i] = total_ac - gram[k, gram_row, gram_column, i]
         for i in range(BLOCK):
             w[a, i] = total[n, chosen[a]] - gram[k, last, gram_row, i]
+        # Row a of L by Cholesky's method, with the forward substitution in the same pass.
         for c in range(a):
             for b in range(c):
                 for i in range(BLOCK):
@@ -149,6 +151,7 @@ def _factorise_without(
                 M[a, c, i] *= M[c, c, i]
                 M[a, a, i] -= M[a, c, i] * M[a, c, i]
                 w[a, i] -= M[a, c, i] * w[c, i]
+        # Only rounding can leave less than λ.
         for i in range(BLOCK):
             M[a, a, i] = 1.0 / np.sqrt(max(M[a, a, i], regularization))
             w[a, i] *= M[a, a, i]
@@ -399,11 +402,13 @@ def _judge(chosen: Ints, t: int, totals: Totals, task: Task, output: Found) -> N
             position -= 1
         sorted_columns[position] = column
     counts[1] += 1
+    # The best set replaces the earlier one in row 0.
     if reference.shape[0] == 0:
         if not _is_best(error, sorted_columns, tie, output):
             return
         counts[0] = 0
     else:
+        # Otherwise sets are collected, unless they are significantly worse; a full table is an overflow.
         difference, deviation = _deviation(by_query, reference, n_queries)
         if difference > numbers[6] * deviation + tie:
             return
@@ -411,6 +416,7 @@ def _judge(chosen: Ints, t: int, totals: Totals, task: Task, output: Found) -> N
         if row == sets.shape[0]:
             counts[2] = 1
             return
+    # The rest of a row is -1.
     for a in range(sets.shape[1]):
         sets[row, a] = sorted_columns[a] if a < t else -1
     values[row, 0] = error
