@@ -377,9 +377,11 @@ class HeldOutPredictor:
                 f"Leaving out pairs of {m:,} documents needs {memory.size(8.0 * numbers)} of memory, and "
                 f"{memory.size(free)} are free. Leave out sets of documents instead."
             )
+        # Without a pair, m - 2 documents are left for training.
         self._check_training_size(m - 2)
         strength = self._strength(m - 2)
         residuals = self.kernel.residuals(self._centred, strength)
+        # The kernels take one row per output.
         return (
             self.kernel.hat(strength),
             np.ascontiguousarray(self._target_labels.T.reshape(-1, m)),

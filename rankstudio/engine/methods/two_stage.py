@@ -318,8 +318,10 @@ def widened(last: Step | None, number: int, columns: Columns, n: int) -> Step:
             criterion=float("nan"),
             candidates=no_candidates,
         )
+    # Weights, or importances, of the columns of the model; 0 for all others.
     ascending = tuple(sorted(columns))
     coef[list(ascending)] = last.coef
+    # A linear model needs nothing else; another one keeps the inner model and reads its columns.
     if last.linear:
         return Step(
             number=number,

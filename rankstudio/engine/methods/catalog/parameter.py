@@ -313,6 +313,7 @@ class Parameter:
         """
         if self.kind is Kind.GRID:
             return self._validate_grid(value)
+        # One value or several: None if the value is a single one.
         items = apart(self.kind, value, self.label)
         if items is None:
             return self._validate_one(value)
@@ -321,6 +322,7 @@ class Parameter:
             raise ParameterError(
                 self.label, value, tr("at least one value: {expected}").format(expected=self.expected)
             )
+        # Repeated values would be computed twice.
         for index, v in enumerate(values):
             if v in values[:index]:
                 text = tr("each value once, found {value} twice").format(value=self.name_of(v))

@@ -155,6 +155,7 @@ def refuse_invalid(entry: object) -> None:
     if entry.family not in ("selector", "ranker"):
         text = tr('{key}: family: expected "selector" or "ranker", got {family}.')
         raise PlanError(text.format(key=entry.key, family=shown(entry.family)))
+    # The last checks are of all texts, names and parameters of the entry.
     _refuse_texts(entry)
     _refuse_unknown(entry.key, "capabilities", entry.capabilities, CAPABILITIES)
     _refuse_unknown(entry.key, "traits", entry.traits, TRAITS)

@@ -69,17 +69,21 @@ class Wrapped:
             If training fails.
         """
         arguments = self._arguments(size)
+        # Copies, because foreign code may change its arguments.
         X = np.array(data.centred[0] if self.values.get(CENTRED, False) else data.X, order="C")
         y = np.array(data.y)
         qid = np.repeat(np.arange(data.ptr.size - 1), np.diff(data.ptr))
         try:
             with PRINTED_AS_NOTES:
+                # A function has its result at once; an object is trained, and may return itself or another
+                # object.
                 if not isinstance(self.target, type):
                     return np.asarray(self.target(*_data_arguments(self.target, X, y, qid), **arguments))
                 instance = self.target(**arguments)
                 fitted = instance.fit(X, y, **_query_arguments(instance.fit, qid, data.ptr))
         except MemoryError:
             raise
+        # Anything else that foreign code raises is an error of the method.
         except Exception as error:
             raise MethodError(self.entry.label, failure(error)) from error
         return instance if fitted is None else fitted

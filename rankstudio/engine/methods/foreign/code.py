@@ -362,10 +362,12 @@ def _estimator_entry(code: Code, target: type[LinearRanker]) -> LocalMethod:
 def _wrapped_entry(code: Code, target: Callable[..., Any]) -> LocalMethod:
     """Return the entry of a class of another library, or of a function."""
     is_selector = selects(target)
+    # The data, the seed and what RankStudio sets itself are no parameters of the method.
     seeds = [name for name in SEED if name in inspect.signature(target).parameters]
     parameters = parameters_of(target, skip=(*DATA, *seeds, "regularization", "groups", CENTRED))
     seed = ("seed",) if seeds else ()
     shared_fields = _shared_fields(code, target, selects=is_selector)
+    # A ranker has only its own parameters; RankRLS with its λ follows a selector.
     if not is_selector:
         return LocalMethod(**shared_fields, parameters=parameters, takes=seed)
     return LocalMethod(

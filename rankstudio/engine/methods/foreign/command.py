@@ -329,6 +329,7 @@ class ProgramRanker(RunsProgram, LinearRanker):
         ndarray of shape (m,)
         """
         words = command_words(self.entry.key)
+        # The command after ";" scores: its files are the model and the documents, with labels of 0.
         with tempfile.TemporaryDirectory(prefix="rankstudio-") as name:
             folder = Path(name)
             (folder / "model.txt").write_bytes(model)

@@ -193,20 +193,24 @@ def _choices(members: Sequence[Any], constraints: Sequence[Any]) -> tuple[str, .
 
 def _number_type(default: Any, members: Sequence[Any], constraints: Sequence[Any]) -> type | None:
     """Return int or float for an argument that is always a number, None for any other argument."""
+    # A constraint with options allows words, besides or instead of numbers.
     may_be_word = any(
         hasattr(constraint, "options") or isinstance(constraint, str | list) for constraint in constraints
     )
     if may_be_word:
         return None
+    # The default says most: an int may still be the default of a float.
     if isinstance(default, int):
         return float if float in members else int
     if isinstance(default, float):
         return float
+    # Without a default, the annotation decides.
     if default is not None:
         return None
     kinds = [member for member in members if member in (int, float)]
     if kinds:
         return float if float in kinds else int
+    # Without a useful annotation, scikit-learn's interval of valid numbers decides.
     intervals = [constraint for constraint in constraints if hasattr(constraint, "left")]
     if len(intervals) != 1:
         return None
@@ -236,9 +240,11 @@ def _default_text(default: Any) -> str:
 def _documented_parameters(target: object) -> dict[str, str]:
     """Return the first paragraph about each parameter in a numpydoc docstring, by the parameter's name."""
     lines = (inspect.getdoc(target) or "").splitlines()
+    # The section of the parameters begins after its heading, which is underlined.
     start = next((i for i, line in enumerate(lines) if line.strip() == "Parameters"), None)
     if start is None or start + 1 >= len(lines) or not _SECTION.match(lines[start + 1]):
         return {}
+    # A line that is not indented names parameters; the lines after it are about all of them.
     texts: dict[str, list[str]] = {}
     names: list[str] = []
     for number, line in enumerate(lines[start + 2 :], start=start + 2):

@@ -71,11 +71,13 @@ def leave_out(
     left = np.empty((n, n))
     right = np.empty(n)
     for q in range(first, last):
+        # The system without query q; only the upper triangle is used.
         for i in range(n):
             right[i] = total[i, n] - gram[q, i, n]
             for j in range(i, n):
                 left[i, j] = total[i, j] - gram[q, i, j]
             left[i, i] += regularization
+        # The elimination, and the backward substitution.
         _eliminate(left, right, regularization)
         for i in range(n - 1, -1, -1):
             value = right[i]

@@ -215,10 +215,12 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         regularization = self.checked("regularization")
         data = training_data(data)
         steps = self._steps(data, regularization)
+        # Only one ranking, solved directly, needs another criterion than that of the steps.
         if not data.one_ranking or self.solver == "cg" or data.sparse:
             yield from steps
             return
         query_data = data.whole("RankRLS")
+        # The decomposition does not depend on λ, and is shared.
         cache = data.shared.of(_OneRanking)
         for event in steps:
             if isinstance(event, Step):

@@ -196,12 +196,14 @@ def added(
     DatasetError
         For a query of an earlier call, or another number of outputs.
     """
+    # A query in two calls would lack the pairs between the documents of the calls.
     repeated = sorted(map(str, earlier_ids & ids))
     if repeated:
         raise DatasetError(
             f"qid: expected new queries, found {', '.join(repeated[:3])} again. Pass all documents of a "
             "query in one call."
         )
+    # The sums of the further queries.
     X = data.centred[0]
     labels = centred_labels(data, outputs)
     gram = X.T @ X

@@ -163,12 +163,14 @@ class FSBFS(PathSelector):
         A subset is cached as soon as it is found, because a caller may stop early. A search that continues
         starts anew from its seed, finds the cached subsets again, and does not yield them a second time.
         """
+        # The cached subsets come first; with all of them known, no search is needed.
         key = type(self), self._without_lambda()
         partition = data.shared.of(_Partitions).found.setdefault(key, _Partition())
         n_known = len(partition.nodes)
         yield from tuple(partition.nodes)
         if partition.is_whole:
             return
+        # The search finds the cached subsets again; only later ones are new.
         n_found = 0
         for node in self._partition(data):
             if isinstance(node, WorkProgress):

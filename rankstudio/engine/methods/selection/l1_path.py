@@ -79,12 +79,13 @@ class L1Path(PathSelector):
         scaling = self.checked("scaling")
         yield WorkProgress("following the lasso", 0.0)
         gram, products_with_y = yield from sums_of_products(data)
+        # Constant features never enter, and cannot be scaled.
         column_norms = np.sqrt(np.diag(gram))
         varying = np.flatnonzero(column_norms > 0)
         scale = column_norms[varying] if scaling == "unit" else np.ones(varying.size)
-        alphas, coefs, varying_entry_alphas = lasso_path(
-            gram[np.ix_(varying, varying)] / np.outer(scale, scale), products_with_y[varying] / scale, k
-        )
+        scaled_gram = gram[np.ix_(varying, varying)] / np.outer(scale, scale)
+        alphas, coefs, varying_entry_alphas = lasso_path(scaled_gram, products_with_y[varying] / scale, k)
+        # Weights of the original features, at each knot.
         weights = np.zeros((alphas.size, column_norms.size))
         weights[:, varying] = coefs / scale
         entry_alphas = np.full(column_norms.size, np.nan)
@@ -221,10 +222,12 @@ def _residual_correlations(
     scale = column_norms if scaling == "unit" else np.ones(column_norms.size)
     compared = np.full((order.size, column_norms.size), np.nan)
     for index, feature in enumerate(order.tolist()):
+        # The model when the feature enters; features that never enter are last.
         alpha = attributes["alphas_"][feature]
         if np.isnan(alpha):
             break
         weights = attributes["lasso_coefs_"][int(np.argmax(attributes["lasso_alphas_"] == alpha))]
+        # All features that vary and are later in the order.
         candidates = column_norms > 0
         candidates[order[:index]] = False
         correlations = np.abs(right - gram @ weights)[candidates] / scale[candidates]

@@ -200,9 +200,11 @@ def models_in_order(
         coefs = np.zeros((order.size, data.X.shape[1]))
         coefs[:, order] = narrow_coefs
         return coefs, errors
+    # The first pass: the sums of all queries, from which all models follow.
     squares, right = yield from sums_of_products(data, cost)
     with STEADY:
         coefs, factor, along = nested_factor(squares, right, order, regularization)
+    # The second pass: the errors of each query by the models trained without it.
     (errors,) = yield from summed(
         data,
         "leaving queries out",

@@ -327,6 +327,7 @@ class TrainingData:
             If there are several shards on the disk, and the documents with a centred copy exceed the memory
             limit.
         """
+        # Twice the documents: in memory, and centred.
         on_disk = self.several and in_file(self.X)
         if on_disk and (needed := 2.0 * self.X.nbytes) > (free := budget()):
             raise OutOfMemoryError(

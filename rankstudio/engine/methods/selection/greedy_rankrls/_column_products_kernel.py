@@ -161,6 +161,7 @@ def held_out_models(t: int, state: State, columns: Columns, models: Floats, resi
     basis = columns[4]
     query = columns[5]
     width = along.shape[2]
+    # w_q = L_q^-T times `along`; query q is the i-th one of block k.
     for q in range(models.shape[0]):
         k = q // width
         i = q % width
@@ -168,6 +169,7 @@ def held_out_models(t: int, state: State, columns: Columns, models: Floats, resi
             models[q, a] = 0.0
             for c in range(a, t):
                 models[q, a] += inverse[k, c, a, i] * along[k, c, i]
+    # The labels minus the predictions; column 0 of the basis are the labels.
     for row in range(residual.shape[0]):
         residual[row] = basis[row, 0]
         for a in range(t):

@@ -165,6 +165,7 @@ def _append_held_out(
     _, inner, along, label_products, residual_products, error = state
     # (3) of the module's docstring, divided by the root of the pivot.
     _times_symmetric(inner[k], t, p, spare)
+    # The new row of `inner` and its diagonal entry v'v, then v'y^.
     for i in range(BLOCK):
         inner[k, t, t, i] = query_products[0, i]
         label_products[k, t, i] = query_products[1, i]
@@ -173,14 +174,17 @@ def _append_held_out(
             inner[k, t, a, i] = (f[a, i] - spare[a, i]) * inverse_root[i]
             inner[k, t, t, i] += p[a, i] * (spare[a, i] - 2.0 * f[a, i])
             label_products[k, t, i] -= p[a, i] * label_products[k, a, i]
+    # Divided by the root of the pivot: twice for v'v.
     for i in range(BLOCK):
         inner[k, t, t, i] *= inverse_root[i] * inverse_root[i]
         label_products[k, t, i] *= inverse_root[i]
         residual_products[k, t, i] = label_products[k, t, i]
+    # The residual's products with the new column, and their changes with the earlier ones.
     for a in range(t):
         for i in range(BLOCK):
             residual_products[k, t, i] -= inner[k, t, a, i] * along[k, a, i]
             residual_products[k, a, i] -= along[k, t, i] * inner[k, t, a, i]
+    # The error by (4), and the residual after the new column.
     for i in range(BLOCK):
         weight = along[k, t, i]
         length = inner[k, t, t, i]

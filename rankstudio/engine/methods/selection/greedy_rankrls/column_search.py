@@ -317,6 +317,7 @@ class OnDemandSearch:
 
     def _make_room(self, capacity: int) -> None:
         """Enlarge the arrays to ``capacity`` features."""
+        # Arrays are (blocks, features, features, BLOCK) or (blocks, features, BLOCK); new entries are 0.
         growth = capacity - self._right_side.size
         inverse, inner, *flat_arrays = self._state
         square = ((0, 0), (0, growth), (0, growth), (0, 0))

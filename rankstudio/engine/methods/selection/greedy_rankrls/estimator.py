@@ -415,6 +415,7 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
 
     def rules(self, groups: ColumnGroups) -> Constraints:
         """Validate the parameters and their combination, and return the features that may be selected."""
+        # Combinations of parameters that exclude each other are refused first.
         algorithm = self.checked("algorithm")
         if self.checked("fitting") == "back" and algorithm not in ("auto", "columns"):
             raise ParameterError("algorithm", algorithm, "auto or columns with back-fitting")
@@ -423,15 +424,15 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         if not groups.trivial:
             self._check_groups()
         return Constraints.of(
-            groups,
-            self.n_features_to_select,
-            self.pinned,
-            self.banned,
-            self.checked("n_candidates"),
-            self.seed,
-            self.costs,
-            self.budget,
-            self.checked("size_penalty"),
+            groups=groups,
+            n_features_to_select=self.n_features_to_select,
+            pinned=self.pinned,
+            banned=self.banned,
+            n_candidates=self.checked("n_candidates"),
+            seed=self.seed,
+            costs=self.costs,
+            budget=self.budget,
+            size_penalty=self.checked("size_penalty"),
         )
 
     def _check_groups(self) -> None:
@@ -445,13 +446,16 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     def _check_search(self) -> None:
         """Raise a ParameterError for settings that only forward search supports."""
         search_text = f"{self.search} search"
-        for is_set, reason in (
+        # Settings that need forward search.
+        reasons = (
             (self.n_candidates is not None, f"n_candidates is given: {search_text} compares all features"),
             (self.costs is not None, f"features have costs: {search_text} compares sets of equal size"),
             (self.fitting == "back", f"fitting is back: {search_text} compares exact criteria"),
-        ):
+        )
+        for is_set, reason in reasons:
             if is_set:
                 raise ParameterError("search", self.search, f"forward where {reason}")
+        # Algorithms that cannot take a feature out of the model again.
         if self.algorithm in ("algorithm1", "rows"):
             choices = "auto or statistics" if self.search == "best" else "auto, statistics or columns"
             expected = f"{choices} with {search_text} (only these can remove features)"

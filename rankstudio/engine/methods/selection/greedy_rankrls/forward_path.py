@@ -314,10 +314,13 @@ def _query_statistics(
     """Compute the squares, the label products and, if requested, the Gram matrices of all queries."""
     n = data.X.shape[1]
     blocks = -(-(data.ptr.size - 1) // BLOCK)  # rounded up
+    # The arrays of all blocks, which are filled block by block.
     shapes = [(n,), (n,), (), (n + 1, n + 1) if with_gram else ()]
     squares, rights, labels, gram = cut_blocks(scratch.lasting, blocks, shapes)
     total = np.zeros((n + 1, n + 1))
     if with_gram:
+        # Gram matrices contain all other products: squares on the diagonal, those with the labels in the last
+        # row.
         for block, grams in enumerate(gram_blocks(data, cost, by_blocks)):
             kernels.side_by_side(grams, gram[block])
             total += grams.sum(axis=0)
@@ -326,6 +329,7 @@ def _query_statistics(
             _write_block((squares, rights, labels), block, of_squares, of_labels)
     else:
         # Reused: allocating memory for each block would take longer than computing.
+        # Without Gram matrices, only the diagonal and the last row are computed.
         buffer = np.empty((0, n))
         for block, (X, y, ptr) in enumerate(centred_blocks(data, cost, by_blocks)):
             buffer = buffer if len(buffer) >= len(X) else np.empty_like(X)
@@ -443,12 +447,13 @@ def forward_path(
     rows for other λ. This process needs O(n² + k²) memory. "auto" and the cached rows of shards depend only
     on the shape of the data, so results do not depend on the available memory.
     """
-    n = data.X.shape[1]
+    m, n = data.X.shape
     k = groups.greatest(rules.k)
-    statistics_kind = (
-        "statistics" if groups.joint else kept_statistics(algorithm, (*data.X.shape, data.ptr.size - 1), k)
-    )
+    # Whole Gram matrices or only the rows of selected features: groups always need whole ones.
+    shape = (m, n, data.ptr.size - 1)
+    statistics_kind = "statistics" if groups.joint else kept_statistics(algorithm, shape, k)
     is_whole = statistics_kind == "statistics"
+    # The number of steps after which the matrices are brought up to date.
     steps = k if groups.joint else delay(n, k, is_whole)
     work = GreedyWork(
         regularization=regularization,
@@ -459,6 +464,7 @@ def forward_path(
         delay=steps,
         groups=groups.joint,
     )
+    # The work runs in the session, on the workers of the shards; the search only chooses features.
     with data.session(work) as session:
         search = ForwardSearch(session, work, groups)
         total = yield from totals(session, data, is_whole, cost)

@@ -317,12 +317,13 @@ class BestSets:
 
     def steps(self) -> Iterator[Step]:
         """Yield the best sets, up to the size with the lowest penalised criterion."""
+        # A step shows the features compared in growing from the size before.
         for size in range(1, self.most):
             if not self._is_grown[size - 1]:
                 self._compare(size)
-        criteria = np.array(
-            [self._empty_criterion, *(step.criterion for step in self._best)]
-        )  # by size, from 0 on
+        # By size, from 0 on.
+        criteria = np.array([self._empty_criterion, *(step.criterion for step in self._best)])
+        # Pinned features are part of any result, so smaller sizes do not count.
         last = len(self._best)
         first = len(self._rules.pinned)
         if self._rules.size_penalty > 0:

@@ -165,8 +165,10 @@ def _errors_of_block(
     _, gram, columns, _ = totals
     last = gram.shape[1] - 1
     M, w = space
+    # The back substitution; diagonal entries of L are inverted.
     for a in range(t - 1, -1, -1):
         for c in range(a + 1, t):
+            # The error of the held-out query, from its Gram matrix.
             for i in range(BLOCK):
                 w[a, i] -= M[c, a, i] * w[c, i]
         for i in range(BLOCK):
@@ -251,8 +253,10 @@ def _bound(matrix: Floats, item: int, n_to_choose: int, starts: Ints, greatest: 
     """
     n = matrix.shape[0] - 1
     items = starts.shape[0] - 1
+    # No item may be missing: the bound is J_μ of all of them.
     if items - item == n_to_choose:
         return float(matrix[n, n])
+    # The greatest costs, in descending order, by insertion.
     greatest[: n_to_choose + 1] = -1.0
     for i in range(item, items):
         cost = 0.0
@@ -456,12 +460,14 @@ def _judge_last(
     for last_item in range(item, starts.shape[0] - 1):
         if spent + prices[last_item] > budget:
             continue
+        # All features of the last item but its last one are appended; the error with that one takes O(1).
         n_chosen = t
         for b in range(starts[last_item], starts[last_item + 1] - 1):
             _append(b, n_chosen, b, total, prefix, work)
             chosen[n_chosen] = b
             n_chosen += 1
         b = starts[last_item + 1] - 1
+        # The training error is a lower bound of the criterion; only sets within the limit are evaluated.
         if _error_with(b, n_chosen, regularization, prefix) <= _limit(task, output):
             if stop[0] != 0:
                 return

@@ -145,10 +145,12 @@ def in_rounds(count: int, job: Job, stop: Ints) -> Generator[int | None, None, N
     with ThreadPoolExecutor(available(), thread_name_prefix="rankstudio") as executor:
         try:
             for first in range(0, count, _BRANCHES_PER_ROUND):
+                # A round ends when all its jobs have ended; meanwhile, the caller can show progress.
                 last = min(count, first + _BRANCHES_PER_ROUND)
                 waiting = {executor.submit(job, number) for number in range(first, last)}
                 while True:
                     finished, waiting = wait(waiting, timeout=_PROGRESS_SECONDS)
+                    # The result of a job is None; asking for it raises the job's error.
                     for future in finished:
                         future.result()
                     if not waiting:
