@@ -232,6 +232,7 @@ def hinge(
         begin = ptr[q]
         end = ptr[q + 1]
         _sort(scores, order, begin, end, values)
+        # Both sums are empty at the start of a query.
         n = n_levels[q]
         behind[: n + 1] = inside[: n + 1] = 0.0
         position = begin
@@ -241,6 +242,7 @@ def hinge(
                 n_violated = lower[row] - _below(behind, n, level[row])
                 slopes[row] = -n_violated
                 violated += n_violated
+                # Reversed levels in `inside`: documents with higher labels are below.
                 _add(inside, n, n - 1 - level[row], 1.0)
                 position += 1
             row = order[k]
@@ -269,6 +271,7 @@ def laplacian(
         begin = ptr[q]
         end = ptr[q + 1]
         n = n_levels[q]
+        # From the top: documents from start[k] on, with lower labels, violate with k.
         tree[: n + 1] = 0.0
         position = end
         for k in range(end - 1, begin - 1, -1):
@@ -278,6 +281,7 @@ def laplacian(
                 _add(tree, n, level[row], values[row])
             row = order[k]
             out[row] = degrees[row] * values[row] - _below(tree, n, level[row])
+        # From the bottom: documents before stop[k], with higher labels, so that levels are reversed.
         tree[: n + 1] = 0.0
         position = begin
         for k in range(begin, end):

@@ -118,12 +118,16 @@ def accelerated(objective: FSMObjective, tol: float, max_iter: int) -> Iterator[
     w = z = np.zeros(2 * objective.n)
     scores = scores_z = objective.scores(w)
     alpha = 1.0
+    # L starts far below its bound, so that the first steps are long; the line search increases it.
     lipschitz = objective.bound / _GROWTH**10
     psi, _ = yield from objective.at(w, scores, slopes=False)
     for _ in range(max_iter):
+        # The gradient at z, from which the step goes.
         value_z, at_z = yield from objective.at(z, scores_z)
         g = objective.gradient(z, at_z.slopes)
+        # The line search doubles L until the step's value is within the quadratic bound, up to rounding.
         for _ in range(_MOST_DOUBLINGS):
+            # A projected gradient step: weights are not negative, and those that are not allowed are 0.
             w_new = np.where(objective.allowed, np.maximum(z - (g + objective.costs) / lipschitz, 0.0), 0.0)
             scores_new = objective.scores(w_new)
             value, at_new = yield from objective.at(w_new, scores_new, slopes=False)
@@ -136,6 +140,7 @@ def accelerated(objective: FSMObjective, tol: float, max_iter: int) -> Iterator[
         yield Descent(w_new, psi_new, lipschitz)
         if abs(psi_new - psi) <= tol * abs(psi):
             return
+        # The next z is beyond the new point, in the direction of the last step.
         psi = psi_new
         last_alpha = alpha
         alpha = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * alpha * alpha))
