@@ -95,9 +95,11 @@ def sort_nearly_sorted(values: Floats, order: Ints) -> None:
     """
     size = order.shape[0]
     gap = 1
+    # The first gap; short queries are sorted by one pass of insertion.
     while size > _SHORT and 9 * gap < size:
         gap = 3 * gap + 1
     while gap > 0:
+        # Insert each document among those a multiple of the gap before it.
         for k in range(gap, size):
             row = order[k]
             value = values[k]
@@ -182,6 +184,7 @@ def violations(
         begin = ptr[q]
         end = ptr[q + 1]
         n = n_levels[q]
+        # From the top: documents from start[k] on, of which those with lower labels violate with k.
         tree[: n + 1] = 0.0
         position = end
         for k in range(end - 1, begin - 1, -1):
@@ -338,6 +341,7 @@ def rank_labels(y: Floats, ptr: Ints, level: Ints, n_levels: Ints, lower: Floats
     for q in range(ptr.size - 1):
         begin = ptr[q]
         end = ptr[q + 1]
+        # Few labels are found in a list; many are numbered in sorted order.
         number = _few_labels(y, begin, end, labels)
         if number <= _FEW_LABELS:
             for row in range(begin, end):

@@ -69,9 +69,11 @@ def check_rows(X: Floats, ptr: Ints, name: Callable[[int], str] = column_name) -
     >>> check_rows(np.eye(2), np.array([0, 2]))  # raises DatasetError for numbers whose squares overflow
     """
     n = X.shape[1]
+    # Of each feature: its range over all documents, and its largest range within a query.
     low = np.full(n, np.inf)
     high = np.full(n, -np.inf)
     difference = np.zeros(n)
+    # Blocks of queries, so that data in a file are read once and released.
     for first, last in group_blocks(ptr, n):
         rows = X[ptr[first] : ptr[last]]
         begins = ptr[first:last] - ptr[first]

@@ -304,8 +304,10 @@ def _joined(gram: Floats, beta: Floats, joining: int) -> tuple[Floats, Ints]:
     change = solved[:-1]
     level = float(solved[-1])  # the common change of the slopes
     bend = float(gram[joining, joining] + column @ change) + level
+    # A plane that is no combination of the set joins it, and the multipliers stay.
     if bend > _DEPENDENT * float(lengths[joining] + np.abs(change) @ lengths[support]) ** 2:
         return beta, np.append(support, joining)
+    # Otherwise the multipliers change until the first one of the set is 0.
     ratios = np.full(support.size, np.inf)
     np.divide(beta[support], -change, out=ratios, where=change < -_LEAST_CHANGE * np.abs(change).max())
     leaving = int(np.argmin(ratios))

@@ -87,6 +87,7 @@ def _line_search(
 ) -> Waiting[tuple[Floats, float, Floats] | None]:
     """Return a point that meets the weak Wolfe conditions, by doubling and bisection, or None."""
     slope = float(g @ direction)
+    # The lengths between which a valid one lies; without an upper one, the length is doubled.
     low = 0.0
     high = np.inf
     length = first_length
@@ -94,9 +95,9 @@ def _line_search(
         x_new = x + length * direction
         f_new, g_new = yield from objective(x_new)
         if not f_new <= f + _DECREASE * length * slope:
-            high = length
+            high = length  # too long: the objective has not decreased enough
         elif float(g_new @ direction) < _CURVATURE * slope:
-            low = length
+            low = length  # too short: the slope is still about as steep as at the start
         else:
             return x_new, f_new, g_new
         length = 2.0 * low if np.isinf(high) else 0.5 * (low + high)

@@ -175,12 +175,14 @@ def subgradient(objective: FSMObjective, max_iter: int) -> Iterator[Descent | Wo
     value, loss = yield from objective.at(w, objective.scores(w))
     best = Descent(w, value, float("nan"))
     for t in range(1, max_iter + 1):
+        # The excluded weights have a subgradient of 0, so they stay 0.
         g = np.where(objective.allowed, objective.gradient(w, loss.slopes) + objective.costs, 0.0)
         last_w = w
         w = np.maximum(w - g / np.sqrt(t), 0.0)
         if (w == last_w).all():  # only at a minimum
             yield best
             return
+        # The next weights, and the best ones so far.
         smooth, loss = yield from objective.at(w, objective.scores(w))
         value = smooth + float(objective.costs @ w)
         if value < best.objective:

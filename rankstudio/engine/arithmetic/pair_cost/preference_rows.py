@@ -146,9 +146,11 @@ def _factor(ptr: Ints, edges: Ints, inside: slice, preferences: ScaledPreference
     from rankstudio.engine.arithmetic.pair_cost import _laplacian_kernel  # noqa: PLC0415 - numba
 
     m = int(ptr[-1])
+    # Row d of the triangle has the later documents of the query of d, and begins at starts[d].
     sizes = np.diff(ptr)
     n_later = np.repeat(ptr[1:], sizes) - np.arange(m) - 1  # later documents of each document's query
     starts = np.cumsum(n_later) - n_later
+    # The kernel fills the factor, the targets and the scores of the rows, and the rest of each query's loss.
     entries = np.zeros(int(n_later.sum()))
     targets = np.empty(m)
     scores = np.empty(m)
@@ -166,6 +168,7 @@ def _factor(ptr: Ints, edges: Ints, inside: slice, preferences: ScaledPreference
         scores,
         rest,
     )
+    # Rows without a target are dropped; each query has one more row.
     has_target = ~np.isnan(targets)
     counts = np.add.reduceat(has_target, ptr[:-1], dtype=np.int64) + 1
     ends = np.cumsum(counts)

@@ -90,10 +90,12 @@ class Wrapped:
 
     def _arguments(self, size: int) -> dict[str, Any]:
         """Return the arguments of the class or the function, from the parameters of the method."""
+        # Names in texts refer to the module of the class or the function.
         module = getattr(self.target, "__module__", "")
         modules = (module,) if module in sys.modules else ()
         accepted = inspect.signature(self.target).parameters
         arguments: dict[str, Any] = {}
+        # Only arguments that the class or the function has, except those that RankStudio sets.
         for p in self.entry.parameters:
             if p.name not in accepted or p.name in OWN:
                 continue
@@ -106,6 +108,7 @@ class Wrapped:
             if p.kind is Kind.CHOICE and value == NONE:
                 value = None
             arguments[p.name] = value
+        # The number of features and the seed come from RankStudio.
         if self.size_argument:
             arguments[self.size_argument] = size
         arguments |= {

@@ -386,8 +386,10 @@ def _class_or_function(code: Code) -> Callable[..., Any]:
 
     Raises a PlanError if the code cannot be imported.
     """
+    # A method of a file: the file is run once.
     if code.origin.kind is OriginKind.FILE:
         return getattr(_run_file(code.origin, code.source), code.name)  # type: ignore[no-any-return]
+    # A method of a package: the import may take too long, fail, or be cancelled.
     module, _, name = code.name.rpartition(".")
     try:
         target = called(lambda: getattr(import_module(module), name), PATIENCE, stop_if_asked)
@@ -408,6 +410,7 @@ def _class_or_function(code: Code) -> Callable[..., Any]:
 @cache
 def _run_file(origin: Origin, source: str) -> ModuleType:
     """Run the text of a Python file as a new module, and return the module."""
+    # The module has a name of its own for each version of the file.
     name = f"rankstudio_file_{origin.version[:_CHECKSUM_DIGITS]}"
     module = ModuleType(name, tr("Methods of {file}.").format(file=origin.name))
     module.__file__ = origin.path
@@ -418,8 +421,10 @@ def _run_file(origin: Origin, source: str) -> ModuleType:
     try:
         called(lambda: exec(compile(source, file, "exec"), module.__dict__), PATIENCE, stop_if_asked)
     except BaseException as error:  # Cancelled and KeyboardInterrupt included
+        # A failed module must not stay among the imported ones.
         sys.modules.pop(name, None)
         cause = error.__cause__
+        # A mistake in the syntax of this file is shown with its line.
         if isinstance(cause, SyntaxError) and cause.filename == file:
             text = tr("{file}, line {line}: {problem}.")
             raise PlanError(text.format(file=file, line=cause.lineno, problem=cause.msg)) from cause

@@ -156,6 +156,7 @@ def _placeholders(key: str, words: list[str]) -> tuple[set[str], dict[str, Param
     settings: dict[str, Parameter] = {}
     names: set[str] = set()
     for name in (name for word in words for name in PLACEHOLDER.findall(word)):
+        # A placeholder is a parameter with its default, a known name, or a mistake.
         setting = SETTING.fullmatch(name)
         if setting is not None:
             parameter_name, default = setting.groups()

@@ -271,10 +271,12 @@ def _without_columns(
     for first in range(0, m, step):
         rows = features[first : first + step]
         block = out[first : first + step]
+        # Z_L, copied run by run.
         column = 0
         for begin, end in ends.reshape(-1, 2):
             block[:, column : column + end - begin] = rows[:, begin:end]
             column += end - begin
+        # (Z_L U diag(s) + Z_H B) U', added to Z_L.
         correction = (block @ directions) * shares
         correction += rows[:, held_out] @ other
         block += correction @ directions_transposed

@@ -278,10 +278,12 @@ class FSMRank(_Weighing):
         kind = self.checked("similarity")
         project = self.checked("project")
         by_kind = data.shared.of(_Similarities).by_kind
+        # The similarities of a kind are computed once for all parameters; the user's own ones are given.
         if isinstance(kind, str):
             matrix: Floats = yield from once(by_kind, kind, comparing_features(data, kind))
         else:
             matrix = own_similarity(kind, data)
+        # Without the term of the similarities, it does not matter whether the matrix is indefinite.
         if self.lambda1 == 0:
             return matrix
         least = float(np.linalg.eigvalsh(matrix)[0])

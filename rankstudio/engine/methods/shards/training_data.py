@@ -327,22 +327,26 @@ class TrainingData:
             If there are several shards on the disk, and the documents with a centred copy exceed the memory
             limit.
         """
-        # Twice the documents: in memory, and centred.
         on_disk = self.several and in_file(self.X)
-        if on_disk and (needed := 2.0 * self.X.nbytes) > (free := budget()):
-            raise OutOfMemoryError(
-                tr(
-                    "{what} needs all documents at once: {m} documents with {n} features take "
-                    "at least {needed} of memory, and the limit is {budget}. Raise the limit "
-                    "or use fewer documents."
-                ).format(
-                    what=method,
-                    m=count_text(self.X.shape[0]),
-                    n=count_text(self.X.shape[1]),
-                    needed=size(needed),
-                    budget=size(free),
-                )
+        if not on_disk:
+            return self._all_documents
+        # The documents are needed twice: as they are, and centred.
+        needed = 2.0 * self.X.nbytes
+        free = budget()
+        if needed > free:
+            text = tr(
+                "{what} needs all documents at once: {m} documents with {n} features take "
+                "at least {needed} of memory, and the limit is {budget}. Raise the limit "
+                "or use fewer documents."
             )
+            problem = text.format(
+                what=method,
+                m=count_text(self.X.shape[0]),
+                n=count_text(self.X.shape[1]),
+                needed=size(needed),
+                budget=size(free),
+            )
+            raise OutOfMemoryError(problem)
         return self._all_documents
 
     def for_method(self, accepts_sparse: bool) -> TrainingData:
@@ -393,14 +397,17 @@ class TrainingData:
         OSError
             If the disk is full.
         """
+        # In memory, the documents are copied at once.
         if not self.several:
             return training_data(self._all_documents.taken(queries))
+        # The queries of the copy.
         sizes = np.diff(self.ptr)[queries]
         ptr = np.append(0, np.cumsum(sizes)).astype(np.int64)
         # Row of each document of the copy in these data.
         rows = np.repeat(self.ptr[queries] - ptr[:-1], sizes) + np.arange(ptr[-1])
         shape = rows.size, self.X.shape[1]
         X = empty_in_file(shape, store.scratch_folder()) if in_file(self.X) else np.empty(shape)
+        # The rows of the copy that come from each shard are adjacent, because rows ascends.
         for index, shard in enumerate(self.shards):
             first, last = np.searchsorted(rows, (shard.rows.start, shard.rows.stop))
             X[first:last] = self._rows(index)[rows[first:last] - shard.rows.start]

@@ -129,10 +129,12 @@ def changes_where_present(
         while position < stop:
             q = query[rows[position]]
             position = _products_in_query(columns, t, position, stop, query_products)
+            # The other queries' pivot and right-hand side; this query's e'v and v'v.
             pivot = totals[c, 0] - query_products[0] + regularization
             right = totals[c, 1] - query_products[1]
             product = query_products[1]
             length = query_products[0]
+            # The selected features' part in all four, by (1) to (3) in :mod:`_column_search_kernel`.
             for i in range(t):
                 inside[i] = 0.0
                 for k in range(i + 1):

@@ -126,6 +126,7 @@ def _append_to_factor(
     s is the pivot in (2) of the module's docstring.
     """
     inverse, _, along, _, _, _ = state
+    # The pivot of (2), and the new number of the forward substitution.
     for i in range(BLOCK):
         inverse_root[i] = total[0] - query_products[0, i] + regularization
         along[k, t, i] = total[1] - query_products[1, i]
@@ -138,6 +139,7 @@ def _append_to_factor(
         inverse_root[i] = 1.0 / np.sqrt(max(inverse_root[i], regularization))
         along[k, t, i] *= inverse_root[i]
         inverse[k, t, t, i] = inverse_root[i]
+    # The new row of L_q^-1 is -p'L_q^-1, divided by the root of the pivot.
     row = inverse[k, t]
     row[:t] = 0.0
     for a in range(t):
@@ -258,6 +260,7 @@ def removals(t: int, first: int, last: int, state: State, partial: Floats) -> No
     work = np.empty((5, BLOCK))
     for k in range(first, last):
         for b in range(t):
+            # Column b of L_q^-1, which is 0 above the diagonal.
             for a in range(b, t):
                 for i in range(BLOCK):
                     column[a - b, i] = inverse[k, a, b, i]
@@ -274,6 +277,7 @@ def removals(t: int, first: int, last: int, state: State, partial: Floats) -> No
                     work[3, i] += 2.0 * entry * work[4, i]
             change = 0.0
             for i in range(BLOCK):
+                # η of (5).
                 step = work[1, i] / work[0, i]
                 change += step * (step * work[3, i] + 2.0 * work[2, i])
             partial[k, b] = change

@@ -190,12 +190,14 @@ def _relate(
     end = t * (t - 1) // 2
     right = space[:t]
     value = space[t]
+    # The right-hand side T_q[A, b] of (1).
     for a in range(t):
         total_a = total[a, b]
         gram_row = places[a]
         for i in range(BLOCK):
             right[a, i] = total_a - gram[k, gram_row, b, i]
     _solve(k, t, factor, right, z, value)
+    # The right-hand side X^_q[:, A]'u_b of (2), by (4).
     for a in range(t):
         gram_row = places[a]
         for i in range(BLOCK):

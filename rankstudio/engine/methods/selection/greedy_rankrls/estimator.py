@@ -299,8 +299,10 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         "columns" is fastest if few candidates are compared, or if candidates are compared by back-fitting. It
         needs all data in memory, so for several shards another way is preferred where one exists.
         """
+        # Algorithms that are chosen by name.
         if self.algorithm in ("columns", "algorithm1"):
             return self.algorithm
+        # Otherwise the way depends on whether Gram matrices are small enough for this shape.
         gram_matrices = shape.by_gram_matrices(self.algorithm)
         if self.fitting == "back":
             return "on demand" if several_shards and gram_matrices else "columns"

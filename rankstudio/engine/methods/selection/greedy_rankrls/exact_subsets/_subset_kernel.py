@@ -80,6 +80,7 @@ def _append(b: int, t: int, first: int, total: Floats, prefix: Prefix, work: Flo
         for c in range(a):
             v[a] -= factor[a, c] * v[c]
         v[a] /= factor[a, a]
+    # s_b, g_b, q_b and h_b of (2), and the weight β of b.
     pivot = s[t, b]
     right = g[t, b]
     square = q[t, b]
@@ -96,12 +97,14 @@ def _append(b: int, t: int, first: int, total: Floats, prefix: Prefix, work: Flo
             along[j] -= p_ab * p[a, j]
             across[j] += v_a * p[a, j]
     for j in range(first, n):
+        # (3): the numbers of all features from `first` on, with b in the prefix.
         gamma = along[j] / pivot
         p[t, j] = along[j] / root
         s[t + 1, j] = s[t, j] - gamma * along[j]
         g[t + 1, j] = g[t, j] - gamma * right
         q[t + 1, j] = q[t, j] + gamma * (gamma * (square + 1.0) - 2.0 * across[j])
         h[t + 1, j] = h[t, j] + weight * (gamma * (square + 1.0) - across[j]) - gamma * inner
+    # The new row of L, J, and w'w.
     for a in range(t):
         factor[t, a] = p[a, b]
     factor[t, t] = root
@@ -327,6 +330,7 @@ def branches(
         n_left = n_wanted - depth
         within = False
         bound = 0.0
+        # Sets that begin with this prefix exist only if enough items are left.
         if item <= items - n_left:
             bound = _bound(matrices[depth], item, n_left, starts, greatest)
             within = bound <= limit
@@ -341,6 +345,7 @@ def branches(
                 chosen_items[depth] = item + 1
                 continue
         else:
+            # Too few items or too high a bound, also for later items, or a complete prefix: go one level up.
             if within and depth == length:
                 for d in range(length):
                     prefixes[count, d] = chosen_items[d]

@@ -105,6 +105,7 @@ def open_branches(problem: SubsetProblem, size: int, limit: float) -> Branches:
 
 def _bounds(problem: SubsetProblem, size: int, length: int, limit: float) -> tuple[Ints, Floats]:
     """Return the prefixes of ``length`` items whose lower bound is at most ``limit``, and these bounds."""
+    # Room for all prefixes; only the first `count` rows are filled.
     rows = comb(problem.most - problem.n_forced, length)
     prefixes = np.empty((rows, max(1, length)), dtype=np.int64)
     bounds = np.empty(rows)
@@ -120,6 +121,7 @@ def _bounds(problem: SubsetProblem, size: int, length: int, limit: float) -> tup
         prefixes,
         bounds,
     )
+    # Rounding may have made a bound too high by the slack; a criterion is never negative.
     return prefixes[:count, :length], np.maximum(bounds[:count] - problem.slack, 0.0)
 
 
