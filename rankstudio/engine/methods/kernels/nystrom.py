@@ -232,11 +232,10 @@ class NystromFeatures:
         remains = ~is_held_out
         # A = C_LL^-1 C_LH and its decomposition UΣV'.
         factor = self.factor[np.ix_(remains, remains)]
-        across = solve_triangular(
-            factor, self.factor[np.ix_(remains, is_held_out)], lower=True, check_finite=False
-        )
+        factor_across = self.factor[np.ix_(remains, is_held_out)]  # C_LH
+        across = solve_triangular(factor, factor_across, lower=True, check_finite=False)
         directions, sigma, right_vectors = np.linalg.svd(across, full_matrices=False)
-        root = 1.0 / np.sqrt(1.0 + sigma**2)
+        root = 1.0 / np.sqrt(1.0 + sigma**2)  # (I + Σ²)^-1/2
         features = _without_columns(
             self.features,
             is_held_out,

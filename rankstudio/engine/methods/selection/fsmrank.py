@@ -83,6 +83,8 @@ class _Weighing(Selector):
         parts = np.zeros((n, Q))
         scores = np.full(n, np.nan)
         if order.size:
+            # Of the features with weights: slopes of the loss by queries, its second derivatives, numbers of
+            # pairs.
             weights = last.coef[order]
             slopes, curvature, pairs = yield from pair_slopes(data, order, weights)
             n_pairs = max(1.0, float(pairs.sum()))
@@ -92,6 +94,7 @@ class _Weighing(Selector):
             gradients = (total - slopes) / n_other_pairs - total / n_pairs
             signs = np.sign(weights)
             penalty = lambda1 * similarity[np.ix_(order, order)] * np.outer(signs, signs)
+            # One Newton step from the minimum of all queries.
             hessian = curvature / n_pairs + penalty
             weights_without = weights[:, None] - np.linalg.lstsq(hessian, gradients, rcond=None)[0]
             # A weight that would change its sign ends at 0.
@@ -226,16 +229,16 @@ class FSMRank(_Weighing):
         n = data.X.shape[1]
         with pairs_of(data) as problem:
             objective = FSMObjective(problem, *penalties)
-            descent = (
-                subgradient(objective, max_iter)
-                if solver == "subgradient"
-                else accelerated(objective, tol, max_iter)
-            )
+            if solver == "subgradient":
+                descent = subgradient(objective, max_iter)
+            else:
+                descent = accelerated(objective, tol, max_iter)
             for state in descent:
                 if isinstance(state, WorkProgress):
                     yield state
                     continue
                 number += 1
+                # A feature has two nonnegative weights: one for itself, and one for the negated feature.
                 coef = state.w[:n] - state.w[n:]
                 chosen = tuple(by_weight(coef).tolist())
                 yield FSMStep(

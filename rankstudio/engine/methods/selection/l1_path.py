@@ -287,6 +287,7 @@ def lasso_path(gram: Floats, right: Floats, max_features: int) -> tuple[Floats, 
     max_knots = _MOST_KNOTS * n
     w = np.zeros(n)
     entry_alphas = np.full(n, np.nan)
+    # The greatest relevant α: with it, all weights are 0.
     alpha = float(np.abs(right).max(initial=0.0))
     alphas = [alpha]
     weights = [w]
@@ -307,6 +308,7 @@ def lasso_path(gram: Floats, right: Floats, max_features: int) -> tuple[Floats, 
                     entry_alphas[joining] = alpha
             else:
                 is_dependent[joining] = True
+        # Along the path, the weights of the active features and all correlations change linearly with α.
         direction = np.asarray(np.linalg.solve(gram[np.ix_(active, active)], signs[active]), dtype=np.float64)
         rates = gram[:, active] @ direction
         cannot_join = is_dependent.copy()
@@ -320,6 +322,7 @@ def lasso_path(gram: Floats, right: Floats, max_features: int) -> tuple[Floats, 
         w = w.copy()
         w[active] += length * direction
         signs[np.abs(signs) > 1.0] = 0.0
+        # The feature reaches weight 0 first: it leaves, so that combinations with it are independent again.
         if to_leave[leaving_position] == length < alpha:
             leaving = active.pop(leaving_position)
             joining = -1

@@ -236,10 +236,12 @@ def combined_models(
     of the first pass over the data is cached.
     """
     order = np.arange(len(combinations))
+    # X^'X^ and X^'y^ of the weighted sums follow from those of the features.
     squares, right = yield from sums_of_products(data)
     coefs, factor, along = nested_factor(
         combinations @ squares @ combinations.T, combinations @ right, order, regularization
     )
+    # A pass over the data for the errors.
     (errors,) = yield from summed(
         data,
         "leaving queries out",

@@ -230,6 +230,7 @@ def _solve(k: int, t: int, factor: Factor, right: Floats, out: Floats, value: Fl
         for e in range(a - a % 4, a):
             for i in range(BLOCK):
                 value[i] -= rows[k, start + e, i] * right[e, i]
+        # The number divided by the pivot, and its products with the row, which are terms of all earlier ones.
         for i in range(BLOCK):
             value[i] /= pivots[k, a, i]
             out[a, i] = value[i]

@@ -162,8 +162,12 @@ class DelayedRows:
         gammas, _, _ = self.delayed
         if self._n_kept_steps == gammas.shape[2]:  # no room for another step
             self._bring_up(np.union1d(remaining, [feature]), for_each_block)
+        # The place of each column in the matrices, which only have the columns that remained at the last
+        # update.
         selected_position = int(np.searchsorted(self._columns_by_place, feature))
         places = np.searchsorted(self._columns_by_place, remaining)
+        # Before the first update there are no matrices, and the Gram matrices or their last row are read
+        # instead.
         h = self._n_kept_steps
         at_gram = -1  # the matrices are read instead
         if not self._has_matrices:
