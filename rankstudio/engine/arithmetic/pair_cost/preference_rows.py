@@ -321,7 +321,13 @@ def _scaled(preferences: Preferences, ptr: Ints, cost: PairCost) -> ScaledPrefer
     total = np.bincount(query, preferences.weight, Q).astype(np.float64)
     scale: Floats = np.sqrt(weight * shares(cost.weighting, np.diff(ptr), total)[query])
     targets = scale if cost.cost == "unit" else scale * preferences.magnitude
-    return ScaledPreferences(query, preferences.winner, preferences.loser, scale, targets)
+    return ScaledPreferences(
+        query=query,
+        winner=preferences.winner,
+        loser=preferences.loser,
+        scale=scale,
+        targets=targets,
+    )
 
 
 def sparse_preference_rows(data: SparseQueryData, cost: PairCost) -> SparseQueryData:

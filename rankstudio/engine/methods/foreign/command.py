@@ -376,4 +376,11 @@ def _dataset(data: QueryData) -> RankingDataset:
     ids = np.arange(1, n + 1)
     names = tuple(f"feature {i}" for i in range(1, n + 1))
     queries = tuple(str(q) for q in range(1, n_queries + 1))
-    return RankingDataset(np.asarray(data.X), np.asarray(data.y), data.ptr, queries, ids, names)
+    return RankingDataset(
+        X=np.asarray(data.X),
+        y=np.asarray(data.y),
+        query_ptr=data.ptr,
+        query_ids=queries,
+        feature_ids=ids,
+        feature_names=names,
+    )

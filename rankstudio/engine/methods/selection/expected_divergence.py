@@ -173,7 +173,8 @@ class ExpectedDivergence(ScoredSelector):
         """Order the features by importance plus divergence; constant features come last."""
         density = self.checked("density")
         kde = self.checked("kde")
-        importance, _ = yield from measuring_features(data, "NDCG@10", objective(self.convention), False)
+        convention = objective(self.convention)
+        importance, _ = yield from measuring_features(data, "NDCG@10", convention, both_directions=False)
         normalised = density == "normalised"
         exact = kde == "exact"
         divergence = yield from _diverging(data, normalised=normalised, exact=exact)

@@ -96,7 +96,8 @@ class _Weighing(Selector):
             penalty = lambda1 * similarity[np.ix_(order, order)] * np.outer(signs, signs)
             # One Newton step from the minimum of all queries.
             hessian = curvature / n_pairs + penalty
-            weights_without = weights[:, None] - np.linalg.lstsq(hessian, gradients, rcond=None)[0]
+            step, *_ = np.linalg.lstsq(hessian, gradients, rcond=None)
+            weights_without = weights[:, None] - step
             # A weight that would change its sign ends at 0.
             parts[order] = np.abs(weights)[:, None] - np.maximum(signs[:, None] * weights_without, 0.0)
             scores[order] = np.abs(weights)

@@ -179,15 +179,14 @@ class _Entry:
 
         α is NaN for a candidate that does not enter.
         """
-        alphas = [
-            self.alphas(gram, inside, candidates, np.full(candidates.size, sigma))[0] for sigma in (1.0, -1.0)
-        ]
-        is_valid = [(alpha > 0) & (alpha <= max_alpha * (1 + _SAME)) for alpha in alphas]
-        positive, negative = (
-            np.where(valid, alpha, np.nan) for valid, alpha in zip(is_valid, alphas, strict=True)
-        )
+        valid_alphas = []
+        for sigma in (1.0, -1.0):
+            (alphas,) = self.alphas(gram, inside, candidates, np.full(candidates.size, sigma))
+            is_valid = (alphas > 0) & (alphas <= max_alpha * (1 + _SAME))
+            valid_alphas.append(np.where(is_valid, alphas, np.nan))
+        positive, negative = valid_alphas
         # This also holds if the positive sign has no α.
-        is_negative = is_valid[1] & ~(positive >= negative)
+        is_negative = ~np.isnan(negative) & ~(positive >= negative)
         return np.where(is_negative, negative, positive), np.where(is_negative, -1.0, 1.0)
 
     def alphas(self, gram: Floats, inside: Ints, candidates: Ints, sigma: Floats) -> Floats:

@@ -196,14 +196,7 @@ class GreedyState:
         self._rows: SelectedRows = rows(gram, work.regularization, row_arrays)
         self._remaining: Ints = np.arange(n)
         self._groups = (
-            JointPairs(
-                groups=work.groups,
-                n=n,
-                blocks=blocks,
-                empty=scratch.empty,
-            )
-            if work.groups
-            else None
+            JointPairs(groups=work.groups, n=n, blocks=blocks, empty=scratch.empty) if work.groups else None
         )
 
     def step(self, data: QueryData, message: Message) -> tuple[Floats, ...]:
@@ -305,7 +298,8 @@ def statistics_of(
 
 def gram_statistics(data: QueryData, cost: PairCost = DEFAULT_COST) -> Statistics:
     """Return Gram matrices of centred data or of rows in memory, regardless of their size."""
-    return statistics_of(data, cost, True, False, Scratch(Room(lambda: float("inf"))))
+    no_limit = Scratch(Room(lambda: float("inf")))
+    return statistics_of(data, cost, with_gram=True, by_blocks=False, scratch=no_limit)
 
 
 def _query_statistics(

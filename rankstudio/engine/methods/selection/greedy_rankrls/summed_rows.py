@@ -159,4 +159,5 @@ def _summed_statistics(data: TrainingData, cost: PairCost) -> Waiting[Statistics
     tree = TreeSum()
     for total in totals:
         tree.add((total,))
-    return Statistics(known=(squares, rights, labels), total=tree.result()[0], gram=gram)
+    (summed_total,) = tree.result()
+    return Statistics(known=(squares, rights, labels), total=summed_total, gram=gram)

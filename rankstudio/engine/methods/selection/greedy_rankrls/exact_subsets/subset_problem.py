@@ -81,7 +81,14 @@ class SubsetProblem:
         if not data.has_statistics:
             check_room(Q, data.X.shape[1])
         statistics = gram_statistics(data)
-        return cls.of_matrices(statistics.total, statistics.gram, Q, regularization, groups, rules)
+        return cls.of_matrices(
+            total=statistics.total,
+            grams=statistics.gram,
+            n_queries=Q,
+            regularization=regularization,
+            groups=groups,
+            rules=rules,
+        )
 
     @classmethod
     def of_matrices(
