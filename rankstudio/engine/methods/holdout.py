@@ -249,7 +249,9 @@ class HeldOutPredictor:
         rounding = self.kernel.n_documents * float(np.finfo(np.float64).eps)
         target_labels = np.ascontiguousarray(self._target_labels)
         constants = self._constants
-        counts = np.unique(kinds, return_counts=True)[1].astype(np.float64)
+        # The number of pairs of different kinds: of all pairs, without those of equal kinds.
+        _, kind_counts = np.unique(kinds, return_counts=True)
+        counts = kind_counts.astype(np.float64)
         n_pairs = float(counts.sum() ** 2 - (counts**2).sum()) / 2.0
 
         def orders(hat: Floats, leverages: Floats, residuals: Floats, first: int, out: Floats) -> None:
@@ -320,6 +322,7 @@ class HeldOutPredictor:
             raise DatasetError(f"pairs: expected two different rows from 0 to {m - 1} for each pair.")
         from rankstudio.engine.methods import _pair_holdout_kernel as _pair_kernel  # noqa: PLC0415 - numba, where it is needed
 
+        # Each output has its own residuals; all share H.
         hat, target_labels, residuals, inverse_count, border = self._pair_arguments(m**2)
         out = np.empty((target_labels.shape[0], rows.shape[0], 2))
         for labels, output_residuals, predicted in zip(target_labels, residuals, out, strict=True):

@@ -58,6 +58,7 @@ def own_importance(value: OwnValues, data: TrainingData, *, with_negatives: bool
     """
     n = data.X.shape[1]
     importance = _as_numbers("importance", value, data)
+    # One number per feature also counts for the feature's negative.
     if importance.shape == (n,) and with_negatives:
         importance = np.tile(importance, 2)
     expected_shape = (2 * n,) if with_negatives else (n,)

@@ -314,8 +314,10 @@ def preference_factors(
 
 def _scaled(preferences: Preferences, ptr: Ints, cost: PairCost) -> ScaledPreferences:
     """Return preferences with the scales and targets that a cost gives them."""
+    # Preferences are within queries, so that the winner's query is that of both documents.
     Q = ptr.size - 1
     query = np.searchsorted(ptr, preferences.winner, side="right") - 1
+    # The weight of a preference in the cost, and the share of its query.
     is_inverse = cost.cost == "inverse"
     weight: Floats = preferences.weight / preferences.magnitude**2 if is_inverse else preferences.weight
     total = np.bincount(query, preferences.weight, Q).astype(np.float64)

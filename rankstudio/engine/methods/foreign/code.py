@@ -247,11 +247,13 @@ def code_of_file(path: Path, name: str = "") -> Code:
     """
     origin, source = _origin_and_source(path)
     module = _run_file(origin, source)
+    # The name has to exist; similar names are suggested.
     names = [candidate for candidate, _ in _candidates(module)]
     if name and not hasattr(module, name):
         close = nearest(name, names)
         hint = tr("did you mean {name}?").format(name=close) if close else ", ".join(names)
         raise PlanError(tr("{path} has no {name}; {hint}").format(path=path, name=name, hint=hint))
+    # Without a name, the file has to have exactly one candidate.
     if not name and len(names) != 1:
         names_text = ", ".join(f"{path.name}:{candidate}" for candidate in names)
         text = tr("{path}: expected one class with fit or function scores(X, y, qid), found {n}: {names}")
@@ -295,13 +297,15 @@ def code_of_import(path: str) -> Code:
             "{path}: expected a method of the catalog, a Python file, or an import path such as {example}."
         )
         raise PlanError(text.format(path=shown(path), example="sklearn.feature_selection.SelectKBest"))
+    # The package that has the module, which may have another name, and its version.
     top_module, _, _ = path.partition(".")
-    package = packages_distributions().get(top_module, [top_module])[0]
+    package, *_ = packages_distributions().get(top_module, [top_module])
     try:
         package_version = version(package)
     except PackageNotFoundError:
         package_version = ""
     code = Code(Origin(kind=OriginKind.IMPORT, name=package, version=package_version), path)
+    # The import is tried at once, so that a mistake is known before a run.
     code.target()
     return code
 
@@ -315,10 +319,12 @@ def entry_of(code: Code) -> Method:
         If the class or function is no method.
     """
     target = code.target()
+    # An entry that the class declares, with the key of this code.
     declared_entry = getattr(target, "entry", None)
     if isinstance(declared_entry, Method):
         fields = {name: getattr(declared_entry, name) for name in declared_entry.__dataclass_fields__}
         return LocalMethod(**{**fields, "key": code.key, "origin": code.origin, "code": code})
+    # Without one: RankStudio's own kind of estimator, or anything that can be wrapped.
     if isinstance(target, type) and issubclass(target, LinearRanker):
         return _estimator_entry(code, target)
     if not callable(target) or (isinstance(target, type) and not hasattr(target, "fit")):
@@ -346,6 +352,7 @@ def _shared_fields(code: Code, target: Callable[..., Any], *, selects: bool) -> 
 
 def _estimator_entry(code: Code, target: type[LinearRanker]) -> LocalMethod:
     """Return the entry of a subclass of LinearRanker that declares none."""
+    # A path of features is ranked by RankRLS with its λ; any other estimator has a criterion of its own.
     is_path = issubclass(target, PathSelector)
     parameters = parameters_of(target, skip=("regularization", "groups", "costs", "budget"))
     size = (SIZE,) if size_argument(target) else ()

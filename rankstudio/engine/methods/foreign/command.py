@@ -241,12 +241,14 @@ class ProgramSelector(RunsProgram, PathSelector):
         """Run the program on the training documents, and order the features by the file that it writes."""
         documents: QueryData = data.whole(self.entry.label)
         n = data.X.shape[1]
+        # The program reads the training documents from a file, and its messages become a note.
         with tempfile.TemporaryDirectory(prefix="rankstudio-") as name:
             folder = Path(name)
             save_letor(_dataset(documents), folder / "train.txt", comments=False)
             messages = yield from self.run_words(command_words(self.entry.key), folder, k)
             if messages:
                 yield Note(tr("{label} printed: {text}").format(label=self.entry.label, text=messages))
+            # It writes either scores, from which the order follows, or the order itself.
             scores_file = folder / "scores.txt"
             if scores_file.exists() or self.wants("scores"):
                 scores = self._numbers(scores_file, n)

@@ -42,6 +42,7 @@ def parameters_of(target: Callable[..., Any], skip: Sequence[str] = ()) -> tuple
         Parameters in the order of the signature. The kind of a parameter comes from its annotation,
         scikit-learn's ``_parameter_constraints``, or its default; the help comes from the docstring.
     """
+    # What is known about the arguments: help, types, and scikit-learn's constraints.
     documentation = _documented_parameters(target)
     annotations = _annotations(target)
     constraints = getattr(target, "_parameter_constraints", {}) if isinstance(target, type) else {}

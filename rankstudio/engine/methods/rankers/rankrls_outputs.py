@@ -242,6 +242,7 @@ def label_paths(data: QueryData, regularization: float, cost: PairCost) -> Label
         centred = targets(np.ascontiguousarray(labels.T))
         criteria = np.empty((labels.shape[0], 1))
 
+        # Several label vectors at a time, as outputs of one product.
         def learn(first: int) -> None:
             part = slice(first, first + _OUTPUTS_PER_PRODUCT)
             residuals = models.residuals(np.ascontiguousarray(centred[:, part]))

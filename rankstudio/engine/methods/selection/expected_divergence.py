@@ -208,12 +208,13 @@ class ExpectedDivergence(ScoredSelector):
         sizes = np.diff(data.ptr)
         divergence = (yield from self.order_features(data, 1)).found["divergence_"]
         parts = np.empty((divergence.size, Q))
-        for number, queries in enumerate(
-            np.array_split(np.random.default_rng(0).permutation(Q), min(Q, _GROUPS))
-        ):
-            yield WorkProgress("comparing queries", number / min(Q, _GROUPS))
+        n_groups = min(Q, _GROUPS)
+        groups = np.array_split(np.random.default_rng(0).permutation(Q), n_groups)
+        for number, queries in enumerate(groups):
+            yield WorkProgress("comparing queries", number / n_groups)
             other_queries = data.taken(np.setdiff1d(np.arange(Q), queries))
-            decrease = divergence - (yield from self.order_features(other_queries, 1)).found["divergence_"]
+            ordering = yield from self.order_features(other_queries, 1)
+            decrease = divergence - ordering.found["divergence_"]
             parts[:, queries] = decrease[:, None] * sizes[queries] / sizes[queries].sum()
         return parts
 

@@ -425,11 +425,13 @@ class FSMRankTop(_OfFSMRank):
         """
         data = training_data(data)
         fsmrank, last, max_features = yield from self._weighed(data)
+        # The weights of FSMRank, cut to the first 1, 2, … features.
         scores = np.abs(last.coef)
         zeros = np.zeros_like(last.coef)
         truncated = list(top_features(last, self.checked("all_features")))[:max_features]
         if not truncated:
             truncated = [Step(1, (), coef=zeros, criterion=float("nan"), candidates=np.empty(0))]
+        # The objective of each cut model, and the features that were left when its last one was chosen.
         objectives = yield from fsmrank.objectives(data, [step.coef for step in truncated])
         for step, objective in zip(truncated, objectives, strict=True):
             compared = without(scores, list(step.selected[:-1]))

@@ -194,15 +194,18 @@ class _Entry:
 
         The sums have shape (B, n + 1, n + 1). N and M are those of :meth:`L1Path.compared_by_query`.
         """
+        # The sums of the scaled features; labels are not scaled.
         squares = np.diagonal(gram, axis1=1, axis2=2)
         length = np.sqrt(np.maximum(squares, 0.0)) if self.scaled else np.ones_like(squares)
         length[:, -1] = 1.0
         with np.errstate(divide="ignore", invalid="ignore"):
             gram = gram / length[:, :, None] / length[:, None, :]
+            # The products of candidates and inside features, and the two systems with the same matrix.
             cross = gram[:, candidates][:, :, inside]
             matrix = gram[:, inside][:, :, inside]
             right = gram[:, inside, -1]
             ends = np.stack([right, np.broadcast_to(self.signs, right.shape)], axis=-1)
+            # A feature that never enters has no finite α.
             N, M = np.moveaxis(cross @ np.linalg.solve(matrix, ends), -1, 0)
             alphas: Floats = (gram[:, candidates, -1] - N) / (sigma - M)
         return alphas

@@ -95,12 +95,15 @@ class RecursiveElimination(PathSelector):
         regularization = self.checked("regularization")
         C = self.checked("C")
         gram, right = yield from sums_of_products(data)
+        # Scaled weights are those of features with a standard deviation of 1.
         squares = np.diag(gram)
         deviation = np.sqrt(squares / data.y.size)
         scale = deviation if importance == "scaled" else np.ones(deviation.size)
+        # RankRLS's weights follow from the sums; RankSVM is trained again for each set of features.
         least_squares = nullcontext(_rankrls_weights(gram, right, regularization))
         with least_squares if ranker == "rankrls" else ranksvm_weights(data, C) as weights:
             order, compared = yield from _eliminate(weights, squares == 0, scale, _TIE_TOLERANCES[ranker], k)
+        # The ranking is the reverse of the order: the position of each feature, from 1 on.
         ranking = np.empty(order.size, dtype=np.int64)
         ranking[order] = np.arange(1, order.size + 1)
         return Ordering(features=order[:k], candidates=compared, found={"ranking_": ranking})

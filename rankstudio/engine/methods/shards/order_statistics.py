@@ -202,8 +202,8 @@ def even_thresholds(data: TrainingData, intervals: int) -> Waiting[Thresholds]:
     """
     if data.source is not None:
         return (yield from even_thresholds(data.source, intervals)).narrowed(data.columns)
-    known = data.shared.of(_FoundThresholds).even
-    return (yield from once(known, intervals, _find_even_thresholds(data, intervals)))
+    found_thresholds = data.shared.of(_FoundThresholds).even
+    return (yield from once(found_thresholds, intervals, _find_even_thresholds(data, intervals)))
 
 
 @dataclass

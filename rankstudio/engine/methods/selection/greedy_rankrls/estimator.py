@@ -194,9 +194,11 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         return free if self.n_features_to_select is None else min(self.n_features_to_select, free)
 
     def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
+        # One ranking needs all documents, and H for left-out pairs.
         if self.pairs == "pointwise" or shape.Q == 1:
             matrices = 0.0 if self.pairs == "pointwise" else 2 * NUMBER * shape.m**2
             return whole_need(shape, 3.0).plus(matrices)
+        # Otherwise the need depends on the way the path is found.
         groups = ColumnGroups.of(shape.n, self.groups)
         k = groups.greatest(self.n_steps(shape.n))
         search_shape = Shape(shape.m, shape.n, shape.Q, k)
@@ -229,6 +231,7 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         data = training_data(data)
         if data.sparse:
             self.check_sparse(one_ranking=data.one_ranking, preferring=data.preferring)
+        # One ranking has left-out documents or pairs in place of left-out queries.
         if self.checked("pairs") == "pointwise" or data.one_ranking:
             steps = self._one_ranking(data, regularization, groups, rules, cost)
         else:
@@ -278,6 +281,7 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
 
     def _check_one_ranking(self, data: TrainingData, cost: PairCost) -> None:
         """Raise a ParameterError for settings without a closed form of left-out documents."""
+        # Pointwise means documents in place of pairs, so that the costs of pairs do not apply.
         pointwise = self.pairs == "pointwise"
         if data.preferring:
             raise ParameterError("pairs", self.pairs, "query with preferences, which are pairs")
@@ -286,6 +290,7 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
             raise ParameterError(name, getattr(cost, name), "the default without pairs")
         if not pointwise and held_out_weighting(cost) != "size":
             raise ParameterError("weighting", cost.weighting, "size for one ranking")
+        # How sets are searched and models fitted.
         condition = "without pairs" if pointwise else "for one ranking"
         for name, choices in (("fitting", ("pre",)), ("search", ("forward", "floating", "swap"))):
             if getattr(self, name) not in choices:

@@ -287,10 +287,12 @@ class SummedPaths:
         feature_squares, former_rights, former_squares = statistics.known
         rights = np.zeros_like(former_rights)
         total = statistics.total.copy()
+        # The products of features and labels, placed by block and position in the block; padding is 0.
         products = self.products(labels)[:, 0]
         blocks, lanes = np.divmod(np.arange(self.n_queries), BLOCK)
         rights[blocks, :, lanes] = products
         total[-1, :-1] = total[:-1, -1] = rights.sum(axis=0).sum(axis=-1)
+        # The squares of the labels.
         squares = np.zeros(former_squares.size)
         squares[: self.n_queries] = np.add.reduceat(labels[:, 0] ** 2, self._rows.ptr[:-1])
         total[-1, -1] = squares.sum()
