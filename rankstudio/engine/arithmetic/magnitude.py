@@ -43,16 +43,16 @@ def check_magnitudes(
     name : callable
         Returns the name of a feature from its 0-based column.
     """
+    # Squares of great values overflow, and products of small differences vanish.
     too_great = np.maximum(high, -low) > GREATEST
     bad = too_great | ((difference > 0) & (difference < LEAST_DIFFERENCE))
     if not bad.any():
         return
     column = int(np.argmax(bad))
-    expected = (
-        f"values from {-GREATEST:g} to {GREATEST:g}"
-        if too_great[column]
-        else f"differences of at least {LEAST_DIFFERENCE:g} inside some query, or none at all"
-    )
+    if too_great[column]:
+        expected = f"values from {-GREATEST:g} to {GREATEST:g}"
+    else:
+        expected = f"differences of at least {LEAST_DIFFERENCE:g} inside some query, or none at all"
     raise DatasetError(
         f"Values of {name(column)}: expected {expected}, found values from {low[column]:g} to "
         f"{high[column]:g}; their products exceed the floating-point range. Scale the feature."

@@ -340,6 +340,7 @@ def _problem_of_parameters(entry: Analysis) -> str:
     if not isinstance(entry.parameters, tuple):
         text = tr("{key}: expected a tuple of parameters, got {value}.")
         return text.format(key=entry.key, value=one_line(shown(entry.parameters)))
+    # The parameters by themselves, and their defaults together.
     try:
         refuse_parameters(entry.key, entry.parameters)
         entry.validate({})

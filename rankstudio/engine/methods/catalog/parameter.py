@@ -66,6 +66,7 @@ def apart(kind: Kind, value: Any, name: str = "") -> list[Any] | None:
         For an invalid range of numbers.
     """
     single_value_is_list = kind in (Kind.FEATURES, Kind.COSTS)
+    # In a text, several values are separated as their kind allows.
     if isinstance(value, str):
         if single_value_is_list:
             return value.split("|") if "|" in value else None
@@ -76,6 +77,7 @@ def apart(kind: Kind, value: Any, name: str = "") -> list[Any] | None:
         return _split_list(value)
     if isinstance(value, Mapping) or not isinstance(value, Iterable):
         return None
+    # A list of lists is several values of a kind whose single values are lists.
     items = list(value)
     has_several = not single_value_is_list or any(_is_whole_value(kind, item) for item in items)
     return items if has_several else None
@@ -375,6 +377,7 @@ class Parameter:
 
     def _validate_grid(self, value: Any) -> tuple[float, ...]:
         """Return the distinct numbers of a grid in ascending order."""
+        # A text such as 2^0..2^10, several numbers, or one number.
         if isinstance(value, str):
             values: tuple[float, ...] = parse_grid(value, name=self.label)
         else:

@@ -203,11 +203,13 @@ def add_of_plan(keys: Iterable[str], folders: Sequence[Path] = (), *, allow_code
         if key.startswith(MEASURE):
             _add_measure_of_plan(key, folders, allow_code=allow_code)
             continue
+        # Methods of the catalog that are usable need no code.
         method = find_method(key)
         if not names_code(key) or (method is not None and not method.lacking):
             continue
         if not (allow_code or is_allowed(key)):
             raise CodeNotAllowedError(key)
+        # A file is searched for; a package or a command is found by its key.
         entry = entry_of(_find_code(key, folders)) if names_file(key) else method_of(key)
         add_entry(entry)
         if allow_code:

@@ -146,17 +146,20 @@ class _Session:
         One shard more than there are threads is submitted at a time, so that few results are in memory.
         """
         indices = range(len(self._states))
+        # Without threads or processes, one shard after the other.
         if self._executor is None:
             yield from (self._step(index, message) for index in indices)
             return
         waiting = [self._executor.submit(self._step, i, message) for i in indices[: self._workers + 1]]
         try:
             for index in indices:
+                # The next shard is submitted when the first one of those waiting has its result.
                 summands = waiting.pop(0).result()
                 if index + self._workers + 1 < len(indices):
                     waiting.append(self._executor.submit(self._step, index + self._workers + 1, message))
                 yield summands
         finally:
+            # After an error or an early end, shards that have not begun are left out.
             for future in waiting:
                 future.cancel()
 
@@ -516,6 +519,7 @@ def training_data(data: GivenData) -> TrainingData:
     """
     if isinstance(data, TrainingData):
         return data
+    # Sparse and other data of their own class remain one shard.
     if type(data) is not QueryData:
         return TrainingData(data.X, data.y, data.ptr, given=data, part_of=data.part_of, sharing=data.shared)
     is_one_shard = data.preferences is not None or len(shards_of(data.ptr)) == 1

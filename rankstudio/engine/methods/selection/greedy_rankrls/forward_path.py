@@ -207,6 +207,7 @@ class GreedyState:
             case TotalRow(feature):
                 return (self._row(data, feature),)
             case Start(total):
+                # The squares and the label products over all shards, with which each shard begins.
                 ends = np.stack([np.diagonal(total)[:-1], total[-1, :-1]])
                 kernels.start(self._statistics.known, ends, self._work.regularization, self._state)
                 if self._groups:

@@ -130,12 +130,14 @@ def _best_candidate(
     the criterion of the empty model.
     """
     tie = TIE * empty
+    # Only candidates whose reduction is worth the penalty of one more feature.
     if rules.size_penalty > 0:
         is_worth_its_penalty = before - costs > rules.size_penalty * empty + tie
         candidates = candidates[is_worth_its_penalty]
         costs = costs[is_worth_its_penalty]
     if candidates.size == 0:
         return None
+    # The lowest criteria, or with costs the greatest reductions per cost; both up to rounding.
     if rules.costs is None:
         is_best = costs <= costs.min() + tie
     else:

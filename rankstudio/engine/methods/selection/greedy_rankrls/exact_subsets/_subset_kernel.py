@@ -212,6 +212,7 @@ def _sweep(matrix: Floats, c: int) -> None:
     """Sweep a symmetric matrix (n + 1, n + 1) on row c, which adds feature c to the model."""
     n = matrix.shape[0]
     pivot = matrix[c, c]
+    # All other rows, then the pivot's row itself.
     for i in range(n):
         if i != c and matrix[i, c] != 0.0:
             ratio = matrix[i, c] / pivot
@@ -278,11 +279,13 @@ def _bound(matrix: Floats, item: int, n_to_choose: int, starts: Ints, greatest: 
 def _begin_bound(forced: Ints, item: int, total: Floats, starts: Ints, ridge: float, matrix: Floats) -> None:
     """Write the swept matrix of the forced items and all items from ``item`` on."""
     n = total.shape[0] - 1
+    # The features that are swept, and the labels.
     inside = np.zeros(n + 1, np.bool_)
     inside[n] = True
     for f in range(forced.shape[0]):
         inside[starts[forced[f]] : starts[forced[f] + 1]] = True
     inside[starts[item] : n] = True
+    # T + μI for these features; the rows and columns of all others are 0.
     for i in range(n + 1):
         for j in range(n + 1):
             matrix[i, j] = total[i, j] if inside[i] and inside[j] else 0.0

@@ -220,9 +220,11 @@ def check_sizes(informative: Bools, rules: Constraints) -> None:
     rules : Constraints
     """
     forced = len(rules.pinned)
+    # Sets of each size consist of the pinned features and some of the free ones.
     free = int((rules.allowed & informative).sum()) - int(informative[list(rules.pinned)].sum())
     sets = 0
     size = forced
+    # Sizes are added until there are too many sets; the message names the last size that was possible.
     while size < min(rules.k, forced + free):
         sets += comb(free, size + 1 - forced)
         if sets > MOST_SETS:
