@@ -147,7 +147,7 @@ class Pairs(Queries):
         -----
         O(m log m); the sort starts from the order of the previous call.
         """
-        # First and last violating document, counts and sums of each document, filled by the kernels.
+        # The bounds of each document's violations, their counts and their sums: filled by the kernels.
         start = np.empty_like(self._order)
         stop = np.empty_like(self._order)
         counts = np.empty((2, scores.size))

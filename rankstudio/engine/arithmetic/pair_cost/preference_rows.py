@@ -146,7 +146,7 @@ def _factor(ptr: Ints, edges: Ints, inside: slice, preferences: ScaledPreference
     from rankstudio.engine.arithmetic.pair_cost import _laplacian_kernel  # noqa: PLC0415 - numba
 
     m = int(ptr[-1])
-    # Row d of the triangle has the later documents of the query of d, and begins at starts[d].
+    # A document's row has an entry for each later document of its query, and begins at its `starts`.
     sizes = np.diff(ptr)
     n_later = np.repeat(ptr[1:], sizes) - np.arange(m) - 1  # later documents of each document's query
     starts = np.cumsum(n_later) - n_later

@@ -203,7 +203,7 @@ def add_of_plan(keys: Iterable[str], folders: Sequence[Path] = (), *, allow_code
         if key.startswith(MEASURE):
             _add_measure_of_plan(key, folders, allow_code=allow_code)
             continue
-        # Methods of the catalog that are usable need no code.
+        # Methods of the catalog that can be used need no code.
         method = find_method(key)
         if not names_code(key) or (method is not None and not method.lacking):
             continue

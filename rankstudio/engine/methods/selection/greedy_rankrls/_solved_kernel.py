@@ -115,7 +115,7 @@ def select(
                     moved[index, i] = inner
                     row[index, i] = total_j - inner
                     correction[index, i] = 0.0
-            # The products of the earlier features with b follow in pairs; an odd last one is done below.
+            # Two of the earlier features at a time are subtracted; an odd last one is subtracted below.
             for a in range(0, t - 1, 2):
                 _follow(k, a, places, tile, gram, total, z, c, row, moved, correction)
             if t % 2:

@@ -171,11 +171,11 @@ def _errors_of_block(
     # The back substitution; diagonal entries of L are inverted.
     for a in range(t - 1, -1, -1):
         for c in range(a + 1, t):
-            # The error of the held-out query, from its Gram matrix.
             for i in range(BLOCK):
                 w[a, i] -= M[c, a, i] * w[c, i]
         for i in range(BLOCK):
             w[a, i] *= M[a, a, i]
+    # The error of each held-out query, from its Gram matrix.
     for i in range(BLOCK):
         out[i] = gram[k, last, last, i]
     for a in range(t):
