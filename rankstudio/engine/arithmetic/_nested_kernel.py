@@ -35,10 +35,12 @@ def nested_errors(V: Floats, y: Floats, ptr: Ints, along: Floats, least: Floats,
         M = np.zeros((n, n))
         e = np.empty(n)
         p = np.empty(n)
+        # Without features, M is the identity and the errors are the labels.
         for i in range(n):
             M[i, i] = 1.0
             e[i] = y[begin + i]
         for t in range(along.shape[0]):
+            # p = M v, and the pivot s of column t.
             s = 1.0
             dot = 0.0  # v'(e - ζ p)
             for i in range(n):

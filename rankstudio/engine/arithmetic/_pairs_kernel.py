@@ -95,9 +95,11 @@ def sort_nearly_sorted(values: Floats, order: Ints) -> None:
     """
     size = order.shape[0]
     gap = 1
+    # The first gap; short queries are sorted by one pass of insertion.
     while size > _SHORT and 9 * gap < size:
         gap = 3 * gap + 1
     while gap > 0:
+        # Insert each document among those a multiple of the gap before it.
         for k in range(gap, size):
             row = order[k]
             value = values[k]
@@ -233,6 +235,7 @@ def hinge(
         begin = ptr[q]
         end = ptr[q + 1]
         _sort(scores, order, begin, end, values)
+        # Both sums are empty at the start of a query.
         n = n_levels[q]
         behind[: n + 1] = inside[: n + 1] = 0.0
         position = begin
@@ -242,6 +245,7 @@ def hinge(
                 n_violated = lower[row] - _below(behind, n, level[row])
                 slopes[row] = -n_violated
                 violated += n_violated
+                # Reversed levels in `inside`: documents with higher labels are below.
                 _add(inside, n, n - 1 - level[row], 1.0)
                 position += 1
             row = order[k]
@@ -337,6 +341,7 @@ def rank_labels(y: Floats, ptr: Ints, level: Ints, n_levels: Ints, lower: Floats
     for q in range(ptr.size - 1):
         begin = ptr[q]
         end = ptr[q + 1]
+        # Few labels are found in a list; many are numbered in sorted order.
         number = _few_labels(y, begin, end, labels)
         if number <= _FEW_LABELS:
             for row in range(begin, end):

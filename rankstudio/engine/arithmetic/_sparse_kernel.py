@@ -70,6 +70,7 @@ def add_products(
     scratch space.
     """
     for q in range(first, last):
+        # The scores of the query's documents, and their mean.
         total = 0.0
         for i in range(ptr[q], ptr[q + 1]):
             score = 0.0
@@ -78,6 +79,7 @@ def add_products(
             scores[i] = score
             total += score
         mean = total / (ptr[q + 1] - ptr[q])
+        # Centred scores times the entries of each document.
         for i in range(ptr[q], ptr[q + 1]):
             centred = scores[i] - mean
             for p in range(starts[i], starts[i + 1]):

@@ -80,6 +80,7 @@ class Kernel:
         right = np.ascontiguousarray(B)
         rows = left.shape[0]
         out = np.empty((left.shape[0], right.shape[0]))
+        # Threads compute blocks of rows.
         with pool(worthwhile(0.4 * out.size * left.shape[1])) as (executor, workers):
             firsts = range(0, rows, _ROWS)
             share(

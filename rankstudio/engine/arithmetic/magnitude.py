@@ -43,16 +43,16 @@ def check_magnitudes(
     name : callable
         Returns the name of a feature from its 0-based column.
     """
+    # Squares of great values overflow, and products of small differences vanish.
     too_great = np.maximum(high, -low) > GREATEST
     bad = too_great | ((difference > 0) & (difference < LEAST_DIFFERENCE))
     if not bad.any():
         return
     column = int(np.argmax(bad))
-    expected = (
-        f"values from {-GREATEST:g} to {GREATEST:g}"
-        if too_great[column]
-        else f"differences of at least {LEAST_DIFFERENCE:g} inside some query, or none at all"
-    )
+    if too_great[column]:
+        expected = f"values from {-GREATEST:g} to {GREATEST:g}"
+    else:
+        expected = f"differences of at least {LEAST_DIFFERENCE:g} inside some query, or none at all"
     raise DatasetError(
         f"Values of {name(column)}: expected {expected}, found values from {low[column]:g} to "
         f"{high[column]:g}; their products exceed the floating-point range. Scale the feature."
@@ -69,9 +69,11 @@ def check_rows(X: Floats, ptr: Ints, name: Callable[[int], str] = column_name) -
     >>> check_rows(np.eye(2), np.array([0, 2]))  # raises DatasetError for numbers whose squares overflow
     """
     n = X.shape[1]
+    # Of each feature: its range over all documents, and its largest range within a query.
     low = np.full(n, np.inf)
     high = np.full(n, -np.inf)
     difference = np.zeros(n)
+    # Blocks of queries, so that data in a file are read once and released.
     for first, last in group_blocks(ptr, n):
         rows = X[ptr[first] : ptr[last]]
         begins = ptr[first:last] - ptr[first]

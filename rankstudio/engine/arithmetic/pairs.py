@@ -147,12 +147,14 @@ class Pairs(Queries):
         -----
         O(m log m); the sort starts from the order of the previous call.
         """
+        # The bounds of each document's violations, their counts and their sums: filled by the kernels.
         start = np.empty_like(self._order)
         stop = np.empty_like(self._order)
         counts = np.empty((2, scores.size))
         sums = np.empty((2, scores.size))
         order = self._order = self._next_order(scores)
 
+        # Threads have ranges of queries.
         def work(number: int, first: int, last: int) -> None:
             kernels.arrange(scores, self.ptr, margin, first, last, order, start, stop)
             kernels.violations(
@@ -354,15 +356,18 @@ class PreferencePairs(Pairs):
 
     def at(self, scores: Floats, margin: float = 1.0) -> Violations:
         """Find the preferences with s_i - s_j < margin; see :meth:`Pairs.at`. O(m + l)."""
+        # Only violated preferences count.
         violated = np.flatnonzero(scores[self.winner] - scores[self.loser] < margin)
         winner = self.winner[violated]
         loser = self.loser[violated]
         weight = self.weight[violated]
         m = scores.size
+        # Of each document: the violated preferences that it wins and loses, and the other documents' scores.
         counts = np.stack([_summed(winner, weight, m), _summed(loser, weight, m)])
         sums = np.stack(
             [_summed(winner, weight * scores[loser], m), _summed(loser, weight * scores[winner], m)]
         )
+        # Preferences are listed, so no range of sorted documents is needed.
         no_bounds = np.empty(0, dtype=np.int64)
         return PreferenceViolations(
             pairs=self,

@@ -141,6 +141,7 @@ class QueryData:
         """
         chosen = list(columns)
         validation = None if self.validation is None else self.validation[:, chosen]
+        # With the columns, results for the chosen features can be taken from those for all features.
         narrow = QueryData(
             np.ascontiguousarray(self.X[:, chosen]),
             self.y,
@@ -285,10 +286,12 @@ def rows_by_query(qid: ArrayLike | None, m: int) -> tuple[Ints, Ints | None]:
     ids: NDArray[Any] = checked_ids(qid)
     if ids.shape != (m,):
         raise DatasetError(f"qid: expected one query id per row of X ({m}), got shape {ids.shape}.")
+    # A query starts where the id changes; if no id starts twice, the rows are already grouped.
     starts = np.flatnonzero(ids[1:] != ids[:-1]) + 1
     ptr = np.concatenate(([0], starts, [m])).astype(np.int64)
     if np.unique(ids[ptr[:-1]]).size == ptr.size - 1:
         return ptr, None
+    # Otherwise ids are numbered by their first rows, and rows are sorted by these numbers.
     _, first, index = np.unique(ids, return_index=True, return_inverse=True)
     rank_of_id = np.argsort(np.argsort(first))  # by first appearance
     by_appearance = rank_of_id[index]

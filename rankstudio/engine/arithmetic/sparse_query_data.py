@@ -211,16 +211,19 @@ def group_sparse(
     """
     from scipy.sparse import csc_array  # noqa: PLC0415 - where it is needed
 
+    # Only stored entries can be infinite or NaN.
     features = csc_array(X, dtype=np.float64)
     labels = np.ascontiguousarray(y, dtype=np.float64)
     check_labels(features.shape, labels)
     if not np.isfinite(features.data).all():
         row = int(features.indices[~np.isfinite(features.data)].min())
         raise DatasetError(f"X: expected finite numbers, row {row} has NaN or infinity.")
+    # The documents of a query have to be adjacent.
     ptr, order = rows_by_query(qid, labels.size)
     if order is not None:
         features = csc_array(features.tocsr()[order])
         labels = labels[order]
+    # Entries that are given several times are summed, in a copy of the caller's matrix.
     if not features.has_canonical_format:
         features = features.copy()
         features.sum_duplicates()

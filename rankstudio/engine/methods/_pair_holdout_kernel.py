@@ -128,11 +128,14 @@ def pair_orders(
         for j in range(i + 1, residuals.shape[0]):
             if kinds[i] == kinds[j]:
                 continue
+            # The residuals of both documents if neither is in training; predictions are labels minus
+            # residuals.
             e, g = _solve(
                 leverages[i], hat[row, j], leverages[j], residuals[i], residuals[j], inverse_count, border
             )
             higher = labels[i] - e
             lower = labels[j] - g
+            # The document of the higher kind should have the higher prediction.
             if kinds[i] < kinds[j]:
                 higher, lower = lower, higher
             size = abs(labels[i]) + abs(e) + abs(labels[j]) + abs(g)

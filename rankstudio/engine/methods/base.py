@@ -327,6 +327,7 @@ def iterations(states: Iterable[OptimizerState | Sign], n: int) -> Iterator[Iter
             gap=state.gap,
             converged=state.converged,
         )
+        # All iterations as long as their weights take little memory together; later, those with a power of 2.
         is_power_of_2 = number & (number - 1) == 0
         if 8 * n * number <= _MAX_STEP_BYTES or is_power_of_2:
             yield pending

@@ -182,9 +182,11 @@ class HeldOutPredictor:
             rows = self._rows(held_out)
             n_training = m - rows.size
             strength = self._strength(n_training)
+            # Sets of the same size have the same strength of regularization, and so the same residuals r.
             if strength not in residuals_by_strength:
                 residuals_by_strength[strength] = self.kernel.residuals(labels, strength)
             hat = self.kernel.hat_of(rows, strength)
+            # The matrix of the class's docstring: H_UU 11' has the row sums of H_UU in each column.
             matrix = np.eye(rows.size) - hat
             matrix -= hat.sum(axis=1)[:, None] / n_training if self.loss == "differences" else 1.0 / m
             residuals = np.linalg.solve(matrix, residuals_by_strength[strength][rows])
@@ -247,7 +249,9 @@ class HeldOutPredictor:
         rounding = self.kernel.n_documents * float(np.finfo(np.float64).eps)
         target_labels = np.ascontiguousarray(self._target_labels)
         constants = self._constants
-        counts = np.unique(kinds, return_counts=True)[1].astype(np.float64)
+        # The number of pairs of different kinds: of all pairs, without those of equal kinds.
+        _, kind_counts = np.unique(kinds, return_counts=True)
+        counts = kind_counts.astype(np.float64)
         n_pairs = float(counts.sum() ** 2 - (counts**2).sum()) / 2.0
 
         def orders(hat: Floats, leverages: Floats, residuals: Floats, first: int, out: Floats) -> None:
@@ -266,13 +270,17 @@ class HeldOutPredictor:
         ``count`` gets some rows of H at a time, with the position of the first one.
         """
         m = self.kernel.n_documents
+        # Without a pair, m - 2 documents are left for training.
         self._check_training_size(m - 2)
         strength = self._strength(m - 2)
+        # H in factors, H = shrunk V', because all of H may not fit into memory.
         residuals = self.kernel.residuals(self._centred, strength)
         shrinkage = self.kernel.values / (self.kernel.values + strength)
         shrunk = self.kernel.vectors * shrinkage
+        # The diagonal of H.
         leverages = np.einsum("ir,ir->i", shrunk, self.kernel.vectors)
         counts = np.empty(m)
+        # Rows of H are made and used in blocks that fit into a fixed amount of memory.
         size = max(1, _MAX_NUMBERS // m)
         blocks = [(first, min(first + size, m)) for first in range(0, m, size)]
 
@@ -314,6 +322,7 @@ class HeldOutPredictor:
             raise DatasetError(f"pairs: expected two different rows from 0 to {m - 1} for each pair.")
         from rankstudio.engine.methods import _pair_holdout_kernel as _pair_kernel  # noqa: PLC0415 - numba, where it is needed
 
+        # Each output has its own residuals; all share H.
         hat, target_labels, residuals, inverse_count, border = self._pair_arguments(m**2)
         out = np.empty((target_labels.shape[0], rows.shape[0], 2))
         for labels, output_residuals, predicted in zip(target_labels, residuals, out, strict=True):
@@ -371,9 +380,11 @@ class HeldOutPredictor:
                 f"Leaving out pairs of {m:,} documents needs {memory.size(8.0 * numbers)} of memory, and "
                 f"{memory.size(free)} are free. Leave out sets of documents instead."
             )
+        # Without a pair, m - 2 documents are left for training.
         self._check_training_size(m - 2)
         strength = self._strength(m - 2)
         residuals = self.kernel.residuals(self._centred, strength)
+        # The kernels take one row per output.
         return (
             self.kernel.hat(strength),
             np.ascontiguousarray(self._target_labels.T.reshape(-1, m)),

@@ -58,6 +58,7 @@ def own_importance(value: OwnValues, data: TrainingData, *, with_negatives: bool
     """
     n = data.X.shape[1]
     importance = _as_numbers("importance", value, data)
+    # One number per feature also counts for the feature's negative.
     if importance.shape == (n,) and with_negatives:
         importance = np.tile(importance, 2)
     expected_shape = (2 * n,) if with_negatives else (n,)
@@ -94,10 +95,9 @@ def own_similarity(value: OwnValues, data: TrainingData) -> Floats:
     if similarity.shape != (n, n):
         expected = tr("a row and a column for each of the {n} features").format(n=n)
         raise ParameterError("similarity", _shape_text(similarity), expected)
-    if not np.isfinite(similarity).all():
-        raise ParameterError(
-            "similarity", float(similarity[~np.isfinite(similarity)][0]), tr("finite numbers")
-        )
+    is_finite = np.isfinite(similarity)
+    if not is_finite.all():
+        raise ParameterError("similarity", float(similarity[~is_finite][0]), tr("finite numbers"))
     if (size := float(np.abs(similarity).max())) > _MAX_SIZE:
         raise ParameterError("similarity", size, tr("numbers up to {most:g}").format(most=_MAX_SIZE))
     if (least := float(np.diag(similarity).min())) < 0.0:
@@ -105,6 +105,7 @@ def own_similarity(value: OwnValues, data: TrainingData) -> Floats:
         raise ParameterError("similarity", least, expected)
     # The pair of features whose two similarities differ most.
     i, j = np.unravel_index(int(np.argmax(np.abs(similarity - similarity.T))), similarity.shape)
+    # Differences by rounding are allowed, and removed at the end.
     if not np.isclose(similarity[i, j], similarity[j, i], rtol=1e-9, atol=1e-12):
         text = tr("{a:g} and {b:g} for features {i} and {j}").format(
             a=similarity[i, j], b=similarity[j, i], i=i + 1, j=j + 1
@@ -154,20 +155,24 @@ def read_own_values(parameter: Parameter, path: str, columns: Mapping[int, int])
         If the file cannot be read.
     """
     is_matrix = parameter.name == "similarity"
+    # The form of the file, for error messages.
     if is_matrix:
         expected = tr("a row of feature ids, and a row for each feature, its id first")
     else:
         expected = tr("the columns feature (an id) and {name}").format(name=parameter.name)
+    # The first row is the header; empty lines are skipped.
     lines = [row for row in csv.reader(read_feature_file(Path(path), expected).splitlines()) if row]
     header, rows = (lines[0], lines[1:]) if lines else ([], [])
     # Feature id of each number of a row; the only number of an importance has none.
     number_ids = [_feature_id(path, 1, item, expected) for item in header[1:]] if is_matrix else [0]
     if not is_matrix and [item.strip().lower() for item in header[:2]] != ["feature", parameter.name]:
         raise DatasetError(_problem_text(path, 1, ",".join(header) or tr("nothing"), expected))
+    # The numbers of each row by the feature's id.
     feature_rows: dict[int, list[float]] = {}
     for number, row in enumerate(rows, start=2):
         feature = _feature_id(path, number, row[0], expected)
         feature_rows[feature] = _numbers_after(path, number, row, len(number_ids), expected)
+    # The file may have features that the data do not have, but not the reverse.
     missing_features = [i for i in columns if i not in feature_rows or (is_matrix and i not in number_ids)]
     if missing_features:
         text = tr(
@@ -176,6 +181,7 @@ def read_own_values(parameter: Parameter, path: str, columns: Mapping[int, int])
         raise DatasetError(
             text.format(path=path, what=tr(parameter.label), feature=missing_features[0], n=len(columns))
         )
+    # From the order of the file to that of the data's columns.
     if not is_matrix:
         return tuple(feature_rows[i][0] for i in columns)
     column_order = [number_ids.index(i) for i in columns]

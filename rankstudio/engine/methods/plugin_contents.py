@@ -60,12 +60,14 @@ def added_by(loaded: LoadedPlugin) -> dict[str, list[Any]]:
     dict of str to list
         Entries of each kind, also of kinds without entries.
     """
+    # Catalogs of all plug-ins and of RankStudio, from which this plug-in's entries are taken.
     catalogs: dict[str, Iterable[Any]] = {
         "methods": methods(),
         "measures": MEASURES.entries(),
         "data_formats": data_formats(),
         "model_formats": model_formats().values(),
     }
+    # Pages and panels, each with the plug-in that added it.
     parts = window_parts()
     return {
         **{kind: _catalog_entries(loaded, kind, entries) for kind, entries in catalogs.items()},

@@ -171,6 +171,7 @@ def two_stage_steps(
         If a ranker needs all documents at once, and a set of their features exceeds the memory limit.
     """
     data = training_data(data)
+    # Sets that grow by appending features: some rankers train all of these models at once.
     largest_set = sets[-1]
     are_nested = all(columns == largest_set[: len(columns)] for columns in sets)
     if largest_set and are_nested:
@@ -179,12 +180,12 @@ def two_stage_steps(
             step_of_size = {len(step.selected): step for step in (yield from steps_of(nested_steps))}
             for number, columns in enumerate(sets, start=1):
                 nested_step = step_of_size.get(len(columns))
-                yield (
-                    replace(nested_step, number=number)
-                    if nested_step
-                    else widened(None, number, (), data.X.shape[1])
-                )
+                if nested_step:
+                    yield replace(nested_step, number=number)
+                else:  # the empty set, for which the ranker has no step
+                    yield widened(None, number, (), data.X.shape[1])
             return
+    # Otherwise one model after the other.
     for number, columns in enumerate(sets, start=1):
         ascending = tuple(sorted(columns))
         model = yield from _learn_once(ranker, data, ascending, (number - 1) / len(sets))
@@ -215,21 +216,22 @@ def combined_steps(
         A step per model, whose ``coef`` are the weights of the original features, or their importance. Its
         criterion is that of the ranker.
     """
+    # The new features of all documents, each with a standard deviation of 1 within queries.
     query_data = data.whole(trn("{n} new feature", "{n} new features", len(sets)).format(n=len(sets)))
     deviation = yield from deviations(data, combinations)
     scaled = combinations / np.where(deviation > 0, deviation, 1.0)[:, None]
+    validation = query_data.validation
     new_data = replace(
         query_data,
         X=_sums_of_features(query_data.X, scaled),
-        validation=None
-        if query_data.validation is None
-        else _sums_of_features(query_data.validation, scaled),
+        validation=None if validation is None else _sums_of_features(validation, scaled),
         sharing=None,
     )
     for number, columns in enumerate(sets[first - 1 :], start=first):
         sums = tuple(range(number))
         model = yield from _learn_once(ranker, training_data(new_data), sums, (number - 1) / len(sets))
         assert model is not None  # a set of sums is never empty
+        # A linear model of sums of features is a linear model of the features.
         if model.linear:
             coef = model.coef @ scaled[:number]
             yield Step(
@@ -240,6 +242,7 @@ def combined_steps(
                 candidates=np.empty(0),
             )
             continue
+        # Any other model keeps its sums; a feature's importance is its share of the sums' importances.
         used = tuple(sorted(columns))
         weights = np.ascontiguousarray(scaled[:number, used])
         shares = np.abs(scaled[:number]) / np.abs(weights).sum(axis=1, keepdims=True)
@@ -315,8 +318,10 @@ def widened(last: Step | None, number: int, columns: Columns, n: int) -> Step:
             criterion=float("nan"),
             candidates=no_candidates,
         )
+    # Weights, or importances, of the columns of the model; 0 for all others.
     ascending = tuple(sorted(columns))
     coef[list(ascending)] = last.coef
+    # A linear model needs nothing else; another one keeps the inner model and reads its columns.
     if last.linear:
         return Step(
             number=number,

@@ -88,6 +88,7 @@ def minimise_by_planes(
     of the planes is a lower bound of P. O(mn) and one loss evaluation per plane, and a few more for its line
     search.
     """
+    # P(0), and the best point so far, which is 0.
     loss_at_zero = yield from problem.tangent_at_zero()
     n = problem.n_features
     at_zero = C * loss_at_zero.loss
@@ -98,17 +99,20 @@ def minimise_by_planes(
     lower = 0.0
     tangent = loss_at_zero
     for _ in range(max_iter):
+        # The plane at the last point, and with it the minimum of all planes: a lower bound of P.
         plane = -C * problem.weigh(tangent.slopes)
         if lower == 0.0 and 0.5 * float(plane @ plane) > farthest * at_zero:
             return
         planes.add(plane, C * tangent.offset)
         w_model, model_minimum = planes.minimum()
         lower = max(lower, model_minimum)
+        # The best point on the line from the best point so far to the planes' minimum.
         direction = w_model - current.w
         d = problem.scores(direction)
         line = problem.line(current.scores, d)
         t, candidate = yield from _line_search(line, C, current, direction, d)
-        if t == 1.0:  # the next plane is the one at the best point, which may be known
+        # The next plane is at the best point if that is the planes' minimum, otherwise a little beyond it.
+        if t == 1.0:
             if candidate.tangent is None:
                 tangent = yield from line.tangent(t)
             else:
@@ -117,6 +121,7 @@ def minimise_by_planes(
         else:
             tangent = yield from line.tangent((1.0 - _AHEAD) * t + _AHEAD)
             current = candidate
+        # The gap says how far the best point may be from the minimum.
         gap = max(current.objective - lower, 0.0)
         converged = close_enough(gap, current.objective, at_zero, tol)
         yield OptimizerState(current.w, current.objective, gap, converged)
@@ -142,11 +147,13 @@ def _line_search(
     The slope grows with t; its zero is bracketed by false position (the Illinois variant). Return t and the
     point there; 0 and the start if no point on the line is lower.
     """
+    # P on the line is a parabola in t plus the loss.
     ww = float(start.w @ start.w)
     wp = float(start.w @ p)
     pp = float(p @ p)
     best = start
     best_t = 0.0
+    # The slope at the start; the slope at the other end of the bracket is not known yet.
     if start.tangent is None:
         value_at_start = yield from line.value(0.0)
         loss_slope = value_at_start.slope
@@ -167,6 +174,7 @@ def _line_search(
                 w=start.w + t * p, scores=start.scores + t * d, tangent=at_t.tangent, objective=objective
             )
             best_t = t
+        # A negative slope: the minimum is to the right of t, otherwise to the left.
         if slope < 0.0:
             low = t
             slope_at_low = slope
@@ -183,6 +191,7 @@ def _line_search(
         is_little_left = remaining <= _LINE_SHARE * (start.objective - best.objective)
         if is_little_left or width < 1e-9 or not slope_at_low < slope_at_high:
             break
+        # The zero of the line through both slopes, but not too close to an end of the bracket.
         t = low - slope_at_low / (slope_at_high - slope_at_low) * width
         t = min(max(t, low + 0.01 * width), high - 0.01 * width)
     return best_t, best
@@ -295,8 +304,10 @@ def _joined(gram: Floats, beta: Floats, joining: int) -> tuple[Floats, Ints]:
     change = solved[:-1]
     level = float(solved[-1])  # the common change of the slopes
     bend = float(gram[joining, joining] + column @ change) + level
+    # A plane that is no combination of the set joins it, and the multipliers stay.
     if bend > _DEPENDENT * float(lengths[joining] + np.abs(change) @ lengths[support]) ** 2:
         return beta, np.append(support, joining)
+    # Otherwise the multipliers change until the first one of the set is 0.
     ratios = np.full(support.size, np.inf)
     np.divide(beta[support], -change, out=ratios, where=change < -_LEAST_CHANGE * np.abs(change).max())
     leaving = int(np.argmin(ratios))
@@ -311,10 +322,12 @@ def _on_support(gram: Floats, offsets: Floats, beta: Floats, support: Ints) -> F
     """Return the best nonnegative multipliers of a set of planes, starting from feasible ones."""
     beta = beta.copy()
     while True:
+        # The minimum on these planes, without the condition that no multiplier is negative.
         unconstrained = np.linalg.solve(_system(gram, support), np.append(offsets[support], 1.0))[:-1]
         if (unconstrained > 0.0).all():
             beta[support] = unconstrained
             return beta
+        # Otherwise go towards this minimum, until the first multiplier becomes 0.
         falling = unconstrained <= 0.0
         current = beta[support]
         ratios = np.full(support.size, np.inf)
@@ -322,6 +335,7 @@ def _on_support(gram: Floats, offsets: Floats, beta: Floats, support: Ints) -> F
             current[falling] - unconstrained[falling], np.finfo(float).tiny
         )
         step = min(1.0, float(ratios.min()))
+        # The planes whose multipliers became 0 are left out, and the others are tried again.
         moved = current + step * (unconstrained - current)
         moved[(ratios <= step) | (moved < 0.0)] = 0.0
         beta[support] = moved / moved.sum()

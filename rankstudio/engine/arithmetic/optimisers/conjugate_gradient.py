@@ -74,6 +74,7 @@ def minimise(
     search also ends as converged when that no longer halves the true residual: rounding allows no better.
     """
     w = np.zeros_like(right)
+    # At w = 0, the residual is b. Divided by the diagonal, it is the first direction.
     residual = right.copy()
     inverse = 1.0 / (diagonal + regularization)
     conditioned = inverse * residual
@@ -83,6 +84,7 @@ def minimise(
     norm = 1.0  # a diagonal element of the scaled matrix
     last_true_size = np.inf
     for number in range(1, max_iter + 1):
+        # A step to the minimum along the direction, by its curvature.
         if squared_size > 0.0:
             matrix_direction = product(direction) + regularization * direction
             curvature = float(direction @ matrix_direction)
@@ -90,21 +92,25 @@ def minimise(
             step = squared_size / curvature
             w = w + step * direction
             residual -= step * matrix_direction
+        # A residual up to this size counts as solved; see `tol`.
         limit = tol * (size_right + norm * np.sqrt(float(w @ (w / inverse))))
         conditioned = inverse * residual
         is_small = np.sqrt(float(residual @ conditioned)) <= limit
         converged = False
+        # The true residual replaces the updated one, and decides whether the search ends.
         if is_small:
             residual = right - product(w) - regularization * w
             conditioned = inverse * residual
             true_size = np.sqrt(float(residual @ conditioned))
             converged = true_size <= limit or true_size > 0.5 * last_true_size
             last_true_size = true_size
+        # With r the residual, (G + λI)w = b - r, so that the objective is c - w'(b + r).
         squares = float(residual @ residual)
         objective = max(0.0, constant - float(w @ (right + residual)))
         yield OptimizerState(w, objective, squares / regularization, converged)
         if converged or number == max_iter:
             return
+        # The next direction is conjugate to the last one, or starts anew from the true residual.
         last_squared_size = squared_size
         squared_size = float(residual @ conditioned)
         direction = conditioned if is_small else conditioned + (squared_size / last_squared_size) * direction

@@ -41,10 +41,12 @@ def minimise(objective: Objective, start: Floats) -> Iterator[tuple[Floats, floa
     """
     x = start
     f, g = yield from objective(start)
+    # The last steps s with the changes y of the gradient, from which the inverse Hessian is estimated.
     pairs: deque[tuple[Floats, Floats, float]] = deque(maxlen=_MEMORY)  # (s, y, s'y)
     yield x, f, g
     while g.any():
         direction = -_times_inverse_hessian(g, pairs)
+        # Without pairs, the length of the direction means nothing, so the first step has length 1.
         first_length = 1.0 if pairs else 1.0 / float(np.linalg.norm(g))
         max_steps = _LINE_STEPS if pairs else _FIRST_STEPS
         accepted = yield from _line_search(objective, x, f, g, direction, first_length, max_steps)
@@ -55,6 +57,7 @@ def minimise(objective: Objective, start: Floats) -> Iterator[tuple[Floats, floa
         y = g_new - g
         x, f, g = accepted
         sy = float(s @ y)
+        # A pair with s'y > 0 keeps the estimate positive definite.
         if sy > 0:
             pairs.append((s, y, sy))
         yield x, f, g
@@ -87,6 +90,7 @@ def _line_search(
 ) -> Waiting[tuple[Floats, float, Floats] | None]:
     """Return a point that meets the weak Wolfe conditions, by doubling and bisection, or None."""
     slope = float(g @ direction)
+    # The lengths between which a valid one lies; without an upper one, the length is doubled.
     low = 0.0
     high = np.inf
     length = first_length
@@ -94,9 +98,9 @@ def _line_search(
         x_new = x + length * direction
         f_new, g_new = yield from objective(x_new)
         if not f_new <= f + _DECREASE * length * slope:
-            high = length
+            high = length  # too long: the objective has not decreased enough
         elif float(g_new @ direction) < _CURVATURE * slope:
-            low = length
+            low = length  # too short: the slope is still about as steep as at the start
         else:
             return x_new, f_new, g_new
         length = 2.0 * low if np.isinf(high) else 0.5 * (low + high)

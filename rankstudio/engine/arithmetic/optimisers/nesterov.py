@@ -118,12 +118,16 @@ def accelerated(objective: FSMObjective, tol: float, max_iter: int) -> Iterator[
     w = z = np.zeros(2 * objective.n)
     scores = scores_z = objective.scores(w)
     alpha = 1.0
+    # L starts far below its bound, so that the first steps are long; the line search increases it.
     lipschitz = objective.bound / _GROWTH**10
     psi, _ = yield from objective.at(w, scores, slopes=False)
     for _ in range(max_iter):
+        # The gradient at z, from which the step goes.
         value_z, at_z = yield from objective.at(z, scores_z)
         g = objective.gradient(z, at_z.slopes)
+        # The line search doubles L until the step's value is within the quadratic bound, up to rounding.
         for _ in range(_MOST_DOUBLINGS):
+            # A projected gradient step: weights are not negative, and those that are not allowed are 0.
             w_new = np.where(objective.allowed, np.maximum(z - (g + objective.costs) / lipschitz, 0.0), 0.0)
             scores_new = objective.scores(w_new)
             value, at_new = yield from objective.at(w_new, scores_new, slopes=False)
@@ -136,6 +140,7 @@ def accelerated(objective: FSMObjective, tol: float, max_iter: int) -> Iterator[
         yield Descent(w_new, psi_new, lipschitz)
         if abs(psi_new - psi) <= tol * abs(psi):
             return
+        # The next z is beyond the new point, in the direction of the last step.
         psi = psi_new
         last_alpha = alpha
         alpha = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * alpha * alpha))
@@ -170,12 +175,14 @@ def subgradient(objective: FSMObjective, max_iter: int) -> Iterator[Descent | Wo
     value, loss = yield from objective.at(w, objective.scores(w))
     best = Descent(w, value, float("nan"))
     for t in range(1, max_iter + 1):
+        # The excluded weights have a subgradient of 0, so they stay 0.
         g = np.where(objective.allowed, objective.gradient(w, loss.slopes) + objective.costs, 0.0)
         last_w = w
         w = np.maximum(w - g / np.sqrt(t), 0.0)
         if (w == last_w).all():  # only at a minimum
             yield best
             return
+        # The next weights, and the best ones so far.
         smooth, loss = yield from objective.at(w, objective.scores(w))
         value = smooth + float(objective.costs @ w)
         if value < best.objective:

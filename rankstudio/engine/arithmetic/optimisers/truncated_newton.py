@@ -82,6 +82,7 @@ def minimise_squared_hinge(
 
     O(mn + m log m) for each of a few products with the Hessian I + 2C X'LX in each step.
     """
+    # P(0): each pair has a loss of 1.
     at_zero = C * (yield from problem.count())
     start = np.zeros(problem.n_features)
     inverse = yield from preconditioner(problem)
@@ -91,6 +92,7 @@ def minimise_squared_hinge(
             yield point
             continue
         number += 1
+        # Half the squared norm of the gradient is the duality gap.
         objective = 0.5 * float(point.w @ point.w) + C * point.smooth.loss
         gap = 0.5 * float(point.gradient @ point.gradient)
         converged = close_enough(gap, objective, at_zero, tol)
@@ -254,7 +256,9 @@ def _newton_direction(
 ) -> Waiting[Floats]:
     """Solve H p = -gradient by preconditioned conjugate gradients, to a relative residual."""
     smooth = point.smooth
+    # The weight of each pair if the curved pairs were spread evenly over all pairs, for the preconditioner.
     share = C * smooth.bend * smooth.n_curved / max(1, (yield from problem.count()))
+    # Conjugate gradients from p = 0, until the preconditioned residual is small enough.
     p = np.zeros_like(point.w)
     residual = -point.gradient
     z = inverse(share, residual)
@@ -268,10 +272,12 @@ def _newton_direction(
         curvature = float(direction @ hessian_direction)
         if not curvature > 0.0:  # only rounding is left, as with C x² beyond the square of its inverse
             break
+        # A step to the minimum along the direction.
         length = rz / curvature
         p += length * direction
         residual -= length * hessian_direction
         z = inverse(share, residual)
+        # The next direction is conjugate to this one.
         last_rz = rz
         rz = float(residual @ z)
         direction = z + (rz / last_rz) * direction

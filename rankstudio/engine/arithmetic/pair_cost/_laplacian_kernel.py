@@ -60,6 +60,7 @@ def eliminate(
     for q in range(ptr.size - 1):
         begin = ptr[q]
         end = ptr[q + 1]
+        # The Laplacian above its diagonal, and the right-hand side, from the preferences of the query.
         for i in range(begin, end):
             targets[i] = 0.0
         for e in range(edges[q], edges[q + 1]):
@@ -71,6 +72,7 @@ def eliminate(
             factor[starts[i] + j - i - 1] += scale[e] * scale[e]
             targets[a] += scale[e] * target[e]
             targets[b] -= scale[e] * target[e]
+        # Eliminate one document after the other; what remains is the Laplacian of the later documents.
         for i in range(begin, end):
             row = starts[i] - i - 1
             total = 0.0
@@ -102,6 +104,7 @@ def eliminate(
                     total += factor[row + j]
                     value += factor[row + j] * scores[j]
                 scores[i] = value / total
+        # The least loss, from the scores.
         loss = 0.0
         for e in range(edges[q], edges[q + 1]):
             error = target[e] - scale[e] * (scores[winner[e]] - scores[loser[e]])

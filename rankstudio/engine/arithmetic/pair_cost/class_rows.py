@@ -59,9 +59,11 @@ def class_rows(X: Floats, y: Floats, ptr: Ints, cost: PairCost) -> Rows:
     """
     sizes = np.diff(ptr)
     query = np.repeat(np.arange(sizes.size), sizes)
+    # Pairs with equal labels count, too: then the centred documents of a query are such rows.
     if cost.ties:
         scale = tied_scale(ptr, cost)
         return centre(X, ptr) * scale[:, None], centre(y[:, None], ptr)[:, 0] * scale, ptr
+    # The classes of each query: documents sorted by query and label; a class starts where the label changes.
     order = np.lexsort((y, query))
     starts = np.flatnonzero(np.diff(y[order], prepend=np.nan) != 0)
     starts = np.union1d(starts, ptr[:-1])
@@ -102,6 +104,7 @@ def class_rows(X: Floats, y: Floats, ptr: Ints, cost: PairCost) -> Rows:
         constant_rows[:, -1] = np.sqrt(np.maximum(classes.n_pairs - fitted, 0.0))
         parts.append(constant_rows)
         owners.append(np.arange(sizes.size))
+    # The rows of all parts, in order of queries; then each query's rows are weighted.
     owner = np.concatenate(owners)
     rows = np.concatenate(parts)[np.argsort(owner, kind="stable")]
     row_ptr = np.append(0, np.cumsum(np.bincount(owner, minlength=sizes.size))).astype(np.int64)
@@ -165,6 +168,7 @@ def _general_cost_rows(means: Floats, classes: _Classes, cost: PairCost) -> tupl
     """
     degrees = np.empty(len(means))
     rows = np.zeros_like(means)
+    # Only the largest query counts: its weights, its Laplacian and their factors are in memory.
     max_classes = int(np.diff(classes.ptr).max())
     needed = 32.0 * max_classes**2
     free = memory.available()
@@ -175,9 +179,11 @@ def _general_cost_rows(means: Floats, classes: _Classes, cost: PairCost) -> tupl
             "magnitude or unit."
         )
     for first, last in pairwise(classes.ptr.tolist()):
+        # The degrees d_c of the module's docstring.
         weights, _ = cost.between(classes.labels[first:last])
         counts = classes.counts[first:last].astype(np.float64)
         degrees[first:last] = weights @ counts
+        # A query with one class has no pairs.
         if last - first > 1:
             laplacian = -weights * np.outer(counts, counts)
             np.fill_diagonal(laplacian, counts * degrees[first:last])

@@ -57,11 +57,14 @@ def _statistics(data: QueryData, cost: PairCost) -> QueryStatistics:
     """Compute the statistics of :func:`global_statistics`."""
     _, n = data.X.shape
     Q = data.ptr.size - 1
+    # The different labels, and the position of each document's label among them: its class.
     labels, level = np.unique(data.y, return_inverse=True)
     r = labels.size
     _refuse_large(8.0 * (r * n**2 + Q * ((n + 1) ** 2 + r * (n + 1)) + 3 * r**2), r)
     X = data.X - data.X.mean(axis=0)
+    # The weight ω_cd and the difference z_cd of a pair of classes.
     weights, zeros = cost.between(labels)
+    # Of each class: its documents and their sums in each query, and its Gram matrix over all queries.
     counts = np.zeros((Q, r))
     sums = np.zeros((Q, r, n))
     grams = np.zeros((r, n, n))
@@ -73,6 +76,7 @@ def _statistics(data: QueryData, cost: PairCost) -> QueryStatistics:
             counts[q, c] = len(class_rows)
             sums[q, c] = class_rows.sum(axis=0)
             grams[c] += class_rows.T @ class_rows
+    # All documents together.
     all_counts = counts.sum(axis=0)
     all_sums = sums.sum(axis=0)
 
@@ -80,11 +84,13 @@ def _statistics(data: QueryData, cost: PairCost) -> QueryStatistics:
         """Return the matrix of documents with these counts and sums per class, and sum_c d_c A_c = gram."""
         joint = np.zeros((n + 1, n + 1))
         joint[:n, :n] = gram - class_sums.T @ weights @ class_sums
+        # The last row and column are the products with the labels.
         joint[n, :n] = joint[:n, n] = ((weights * zeros) @ class_counts) @ class_sums
         return joint * _share(cost, class_counts)
 
     total = system(all_counts, all_sums, np.tensordot(weights @ all_counts, grams, 1))
     left_out = np.empty((Q, n + 1, n + 1))
+    # Without a query: the degrees d_c change, too, so the sum of d_c A_c is taken anew.
     for q, (first, last) in enumerate(pairwise(data.ptr.tolist())):
         other_counts = all_counts - counts[q]
         degrees = weights @ other_counts

@@ -113,16 +113,20 @@ def laplacian_factors(
     -----
     At most O(l_q + |q|³ / 3) per query, |q| (|q| - 1) / 2 entries.
     """
+    # The preferences in order of queries: those of query q are edges[q]:edges[q + 1].
     order = np.argsort(preferences.query, kind="stable")
     edges = np.append(0, np.cumsum(np.bincount(preferences.query, minlength=ptr.size - 1)))
     ordered = preferences.at(order)
+    # The number of entries of the queries' triangles, added up.
     sizes = np.diff(ptr)
     ends = np.cumsum(sizes * (sizes - 1) // 2)
     first = 0
     while first < sizes.size:
+        # As many queries as have at most `entries` entries together, but at least one.
         n_entries_before = int(ends[first - 1]) if first else 0
         fitting_last = int(np.searchsorted(ends, n_entries_before + entries, side="right")) if entries else 0
         last = max(first + 1, fitting_last)
+        # The block's preferences, documents and starts, all counted from the block's first ones.
         edge_range = slice(int(edges[first]), int(edges[last]))
         inside = slice(int(ptr[first]), int(ptr[last]))
         yield _factor(
@@ -142,9 +146,11 @@ def _factor(ptr: Ints, edges: Ints, inside: slice, preferences: ScaledPreference
     from rankstudio.engine.arithmetic.pair_cost import _laplacian_kernel  # noqa: PLC0415 - numba
 
     m = int(ptr[-1])
+    # A document's row has an entry for each later document of its query, and begins at its `starts`.
     sizes = np.diff(ptr)
     n_later = np.repeat(ptr[1:], sizes) - np.arange(m) - 1  # later documents of each document's query
     starts = np.cumsum(n_later) - n_later
+    # The kernel fills the factor, the targets and the scores of the rows, and the rest of each query's loss.
     entries = np.zeros(int(n_later.sum()))
     targets = np.empty(m)
     scores = np.empty(m)
@@ -162,6 +168,7 @@ def _factor(ptr: Ints, edges: Ints, inside: slice, preferences: ScaledPreference
         scores,
         rest,
     )
+    # Rows without a target are dropped; each query has one more row.
     has_target = ~np.isnan(targets)
     counts = np.add.reduceat(has_target, ptr[:-1], dtype=np.int64) + 1
     ends = np.cumsum(counts)
@@ -208,17 +215,19 @@ def incidence(preferences: Preferences, ptr: Ints, cost: PairCost) -> tuple[Any,
     query = preferred.query
     scale = preferred.scale
     targets = preferred.targets
+    # A query without preferences gets a row of zeros.
     empty_queries = np.flatnonzero(np.bincount(query, minlength=ptr.size - 1) == 0)
-    order = np.argsort(np.append(query, empty_queries), kind="stable")  # of all rows, by query
+    # The rows in order of queries, and the reverse: the row of each preference.
+    order = np.argsort(np.append(query, empty_queries), kind="stable")
     row_of_preference = np.empty_like(order)
     row_of_preference[order] = np.arange(order.size)
     row_of_preference = row_of_preference[: len(preferences)]
+    # Each row has two entries: the preferred document's, and the other one's with the opposite sign.
+    rows = np.append(row_of_preference, row_of_preference)
     columns = np.append(preferences.winner, preferences.loser)
     entries = np.append(scale, -scale)
     shape = (order.size, int(ptr[-1]))
-    matrix: Any = csr_array(
-        (entries, (np.append(row_of_preference, row_of_preference), columns)), shape=shape
-    )
+    matrix: Any = csr_array((entries, (rows, columns)), shape=shape)
     row_targets = np.zeros(order.size)
     row_targets[row_of_preference] = targets
     counts = np.bincount(query, minlength=ptr.size - 1)
@@ -305,14 +314,22 @@ def preference_factors(
 
 def _scaled(preferences: Preferences, ptr: Ints, cost: PairCost) -> ScaledPreferences:
     """Return preferences with the scales and targets that a cost gives them."""
+    # Preferences are within queries, so that the winner's query is that of both documents.
     Q = ptr.size - 1
     query = np.searchsorted(ptr, preferences.winner, side="right") - 1
+    # The weight of a preference in the cost, and the share of its query.
     is_inverse = cost.cost == "inverse"
     weight: Floats = preferences.weight / preferences.magnitude**2 if is_inverse else preferences.weight
     total = np.bincount(query, preferences.weight, Q).astype(np.float64)
     scale: Floats = np.sqrt(weight * shares(cost.weighting, np.diff(ptr), total)[query])
     targets = scale if cost.cost == "unit" else scale * preferences.magnitude
-    return ScaledPreferences(query, preferences.winner, preferences.loser, scale, targets)
+    return ScaledPreferences(
+        query=query,
+        winner=preferences.winner,
+        loser=preferences.loser,
+        scale=scale,
+        targets=targets,
+    )
 
 
 def sparse_preference_rows(data: SparseQueryData, cost: PairCost) -> SparseQueryData:

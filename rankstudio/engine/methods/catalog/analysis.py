@@ -290,6 +290,7 @@ def analysis(key: str) -> Analysis:
 
 def _problem(entry: object, other_commands: Collection[str]) -> str:
     """Return why an analysis cannot be used, as a sentence; "" if it can."""
+    # First the checks that all kinds of commands share.
     problem = problem_of_command(entry, Analysis, other_commands)
     if problem or not isinstance(entry, Analysis):
         return problem
@@ -301,6 +302,7 @@ def _problem(entry: object, other_commands: Collection[str]) -> str:
     if not isinstance(entry.terminal, str) or (entry.terminal and not _MODULE.fullmatch(entry.terminal)):
         text = tr("{key}: expected the name of a module, got {module}.")
         return text.format(key=entry.key, module=one_line(shown(entry.terminal)))
+    # Texts are shown on one line, in menus and tables.
     for name, max_length in (("label", _MAX_LABEL_LENGTH), ("summary", _MAX_SUMMARY_LENGTH)):
         value = getattr(entry, name)
         if not isinstance(value, str) or not 0 < len(value.strip()) <= max_length or one_line(value) != value:
@@ -338,6 +340,7 @@ def _problem_of_parameters(entry: Analysis) -> str:
     if not isinstance(entry.parameters, tuple):
         text = tr("{key}: expected a tuple of parameters, got {value}.")
         return text.format(key=entry.key, value=one_line(shown(entry.parameters)))
+    # The parameters by themselves, and their defaults together.
     try:
         refuse_parameters(entry.key, entry.parameters)
         entry.validate({})

@@ -33,6 +33,16 @@ def description_of(entry: Method) -> dict[str, Any]:
     origin = entry.origin
     assert origin is not None
     score = entry.candidate_score
+    candidate_score = None
+    if score is not None:
+        candidate_score = {
+            "name": score.name,
+            "unit": score.unit,
+            "source": score.source.name,
+            "least": score.least,
+            "from_zero": score.from_zero,
+        }
+    # The estimator itself is not part of it: the values describe a method for a reader without its package.
     return {
         **{name: getattr(entry, name) for name in ("key", "label", "family")},
         **{name: getattr(entry.description, name) for name in ("citation", "title", "summary")},
@@ -43,15 +53,7 @@ def description_of(entry: Method) -> dict[str, Any]:
         "drops_features": entry.drops_features,
         "step_kind": entry.step_kind.value,
         "takes": list(entry.takes),
-        "candidate_score": None
-        if score is None
-        else {
-            "name": score.name,
-            "unit": score.unit,
-            "source": score.source.name,
-            "least": score.least,
-            "from_zero": score.from_zero,
-        },
+        "candidate_score": candidate_score,
         "origin": {
             "kind": origin.kind.value,
             "name": origin.name,
@@ -69,6 +71,7 @@ def described_method(values: Mapping[str, Any]) -> Method:
     ValueError, KeyError, TypeError, PlanError, ParameterError
         If the values do not describe a method.
     """
+    # The values come from a file, so each one is checked before it is used.
     texts: dict[str, Any] = {name: _checked_line(values[name]) for name in _TEXTS}
     description = {name: _checked_line(values[name]) for name in _DESCRIPTION_TEXTS}
     criterion_flags = {name: _checked_flag(values[name]) for name in _CRITERION_FLAGS}
@@ -77,6 +80,7 @@ def described_method(values: Mapping[str, Any]) -> Method:
         raise ValueError("expected a list of parameters")
     origin = values["origin"]
     kind = OriginKind(origin["kind"])
+    # A method without an estimator, marked as not present: it can be shown, but not run.
     entry = Method(
         **texts,
         description=Description(**description),
@@ -94,6 +98,7 @@ def described_method(values: Mapping[str, Any]) -> Method:
         ),
         parameters=tuple(map(_parsed_parameter, parameters)),
     )
+    # The rules for methods of plug-ins hold here, too.
     refuse_invalid(entry)
     return entry
 
@@ -120,7 +125,9 @@ def _parsed_parameter(values: Mapping[str, Any]) -> Parameter:
     choices = values["choices"]
     if type(choices) is not list or len(choices) > _MAX_CHOICES:
         raise ValueError("expected a list of choices")
+    # The name and the values of another parameter, or empty.
     only_with = values["only_with"]
+    # A missing bound is None, because JSON has no infinity.
     return Parameter(
         **texts,
         **flags,

@@ -66,6 +66,7 @@ def apart(kind: Kind, value: Any, name: str = "") -> list[Any] | None:
         For an invalid range of numbers.
     """
     single_value_is_list = kind in (Kind.FEATURES, Kind.COSTS)
+    # In a text, several values are separated as their kind allows.
     if isinstance(value, str):
         if single_value_is_list:
             return value.split("|") if "|" in value else None
@@ -76,6 +77,7 @@ def apart(kind: Kind, value: Any, name: str = "") -> list[Any] | None:
         return _split_list(value)
     if isinstance(value, Mapping) or not isinstance(value, Iterable):
         return None
+    # A list of lists is several values of a kind whose single values are lists.
     items = list(value)
     has_several = not single_value_is_list or any(_is_whole_value(kind, item) for item in items)
     return items if has_several else None
@@ -218,11 +220,9 @@ class Parameter:
                 return tr("numbers {bounds}, such as 2^0..2^10 or 0.1, 1, 10").format(bounds=self._bounds())
             case Kind.INTEGER | Kind.NUMBER:
                 is_integer = self.kind is Kind.INTEGER
-                text = (
-                    (tr("a whole number {bounds}") if is_integer else tr("a number {bounds}"))
-                    .format(bounds=self._bounds())
-                    .strip()
-                )
+                number = tr("a whole number {bounds}") if is_integer else tr("a number {bounds}")
+                # Without bounds, the text would end in a space.
+                text = number.format(bounds=self._bounds()).strip()
                 none = tr(self.none_label)
                 return tr("{number}, or empty for {none}").format(number=text, none=none) if none else text
             case Kind.SWITCH:
@@ -315,6 +315,7 @@ class Parameter:
         """
         if self.kind is Kind.GRID:
             return self._validate_grid(value)
+        # One value or several: None if the value is a single one.
         items = apart(self.kind, value, self.label)
         if items is None:
             return self._validate_one(value)
@@ -323,6 +324,7 @@ class Parameter:
             raise ParameterError(
                 self.label, value, tr("at least one value: {expected}").format(expected=self.expected)
             )
+        # Repeated values would be computed twice.
         for index, v in enumerate(values):
             if v in values[:index]:
                 text = tr("each value once, found {value} twice").format(value=self.name_of(v))
@@ -375,6 +377,7 @@ class Parameter:
 
     def _validate_grid(self, value: Any) -> tuple[float, ...]:
         """Return the distinct numbers of a grid in ascending order."""
+        # A text such as 2^0..2^10, several numbers, or one number.
         if isinstance(value, str):
             values: tuple[float, ...] = parse_grid(value, name=self.label)
         else:
@@ -447,6 +450,8 @@ class Parameter:
 
     def _validate_costs(self, value: Any) -> tuple[tuple[int, float], ...] | str:
         """Return (id, cost) pairs by ascending id, from a mapping, pairs, or a text like "25: 3, 39: 0.5"."""
+        # A text is either the word for measured costs, or pairs "id: cost" with commas or semicolons in
+        # between.
         if isinstance(value, str):
             if value.strip().lower() == MILLISECONDS:
                 return MILLISECONDS
@@ -455,6 +460,7 @@ class Parameter:
             ]
         else:
             items = list(value.items()) if isinstance(value, Mapping) else value
+        # From a mapping or pairs; anything that is no pair of numbers is refused.
         try:
             pairs = [(int(i), float(cost)) for i, cost in items]
         except (TypeError, ValueError, OverflowError):

@@ -155,6 +155,7 @@ def refuse_invalid(entry: object) -> None:
     if entry.family not in ("selector", "ranker"):
         text = tr('{key}: family: expected "selector" or "ranker", got {family}.')
         raise PlanError(text.format(key=entry.key, family=shown(entry.family)))
+    # The last checks are of all texts, names and parameters of the entry.
     _refuse_texts(entry)
     _refuse_unknown(entry.key, "capabilities", entry.capabilities, CAPABILITIES)
     _refuse_unknown(entry.key, "traits", entry.traits, TRAITS)
@@ -165,11 +166,13 @@ def refuse_invalid(entry: object) -> None:
 
 def _refuse_texts(entry: Method) -> None:
     """Raise a PlanError for a text that is not a single line, or too long."""
+    # The objects that have the texts.
     for name, kind in (("description", Description), ("criterion", Criterion), ("requires", Requirement)):
         value = getattr(entry, name)
         if not isinstance(value, kind):
             text = tr("{key}: {field}: expected {kind}, got {value}.")
             raise PlanError(text.format(key=entry.key, field=name, kind=kind.__name__, value=shown(value)))
+    # Label, criterion and the texts of the description, with their greatest lengths.
     lines = [("label", entry.label, 80), ("criterion", entry.criterion.name, 200)]
     lines += [
         (name, getattr(entry.description, name), max_length) for name, max_length in _MAX_LENGTHS.items()
@@ -203,6 +206,7 @@ def refuse_parameters(owner: str, parameters: Iterable[object]) -> None:
             text = tr("{key}: the parameter {name} exists twice.")
             raise PlanError(text.format(key=owner, name=p.name))
         names.add(p.name)
+        # The default is checked as any value is.
         try:
             p.validate(p.default)
         except Exception as error:

@@ -69,27 +69,33 @@ class Wrapped:
             If training fails.
         """
         arguments = self._arguments(size)
+        # Copies, because foreign code may change its arguments.
         X = np.array(data.centred[0] if self.values.get(CENTRED, False) else data.X, order="C")
         y = np.array(data.y)
         qid = np.repeat(np.arange(data.ptr.size - 1), np.diff(data.ptr))
         try:
             with PRINTED_AS_NOTES:
+                # A function has its result at once; an object is trained, and may return itself or another
+                # object.
                 if not isinstance(self.target, type):
                     return np.asarray(self.target(*_data_arguments(self.target, X, y, qid), **arguments))
                 instance = self.target(**arguments)
                 fitted = instance.fit(X, y, **_query_arguments(instance.fit, qid, data.ptr))
         except MemoryError:
             raise
+        # Anything else that foreign code raises is an error of the method.
         except Exception as error:
             raise MethodError(self.entry.label, failure(error)) from error
         return instance if fitted is None else fitted
 
     def _arguments(self, size: int) -> dict[str, Any]:
         """Return the arguments of the class or the function, from the parameters of the method."""
+        # Names in texts refer to the module of the class or the function.
         module = getattr(self.target, "__module__", "")
         modules = (module,) if module in sys.modules else ()
         accepted = inspect.signature(self.target).parameters
         arguments: dict[str, Any] = {}
+        # Only arguments that the class or the function has, except those that RankStudio sets.
         for p in self.entry.parameters:
             if p.name not in accepted or p.name in OWN:
                 continue
@@ -102,6 +108,7 @@ class Wrapped:
             if p.kind is Kind.CHOICE and value == NONE:
                 value = None
             arguments[p.name] = value
+        # The number of features and the seed come from RankStudio.
         if self.size_argument:
             arguments[self.size_argument] = size
         arguments |= {
@@ -194,20 +201,25 @@ class WrappedSelector(Wrapped, PathSelector):
 
     def _ordered(self, fitted: Any, n: int) -> _Order:
         """Return the order, or the set, of n features that a trained object or a function's scores give."""
+        # The result of a function is an array of scores.
         if isinstance(fitted, np.ndarray):
             return self._by_scores(fitted, n, "scores")
+        # Otherwise the first of these attributes that exists, the most exact first: an order, scores, ranks,
+        # a set.
         columns = getattr(fitted, "selection_order_", None)
         if columns is not None:
             return _Order(self._columns(columns, n), np.full(n, np.nan))
         for name in ("scores_", "feature_importances_", "coef_"):
             values = getattr(fitted, name, None)
             if values is not None:
+                # Weights count by their sizes; their signs are directions.
                 sizes = np.abs(values) if name == "coef_" else values
                 return self._by_scores(sizes, n, name)
         ranks = getattr(fitted, "ranking_", None)
         # With only two ranks, a set may say the same, and is preferred.
         if ranks is not None and np.unique(ranks).size > 2:
             return self._by_scores(-np.asarray(ranks, dtype=np.float64), n, "ranking_")
+        # A set: a mask or columns, which some classes return by a method.
         for name in ("support_", "k_feature_idx_", "get_support"):
             support = getattr(fitted, name, None)
             if support is not None:
@@ -316,6 +328,7 @@ class WrappedRanker(Wrapped, LinearRanker):
         weights = _model_weights(model, n)
         no_criterion = float("nan")
         no_candidates = np.empty(0)
+        # A linear model is one step with its weights, which RankStudio can score, show and export itself.
         if weights is not None and _is_linear(model, weights, data.X):
             yield Step(
                 number=1,
@@ -325,6 +338,7 @@ class WrappedRanker(Wrapped, LinearRanker):
                 candidates=no_candidates,
             )
             return
+        # Any other model predicts itself; its importances, or else equal ones, stand for the weights.
         importance = np.asarray(getattr(model, "feature_importances_", np.ones(n)), dtype=np.float64)
         if importance.shape != (n,) or not np.isfinite(importance).all():
             importance = np.ones(n)

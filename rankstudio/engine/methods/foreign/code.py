@@ -247,11 +247,13 @@ def code_of_file(path: Path, name: str = "") -> Code:
     """
     origin, source = _origin_and_source(path)
     module = _run_file(origin, source)
+    # The name has to exist; similar names are suggested.
     names = [candidate for candidate, _ in _candidates(module)]
     if name and not hasattr(module, name):
         close = nearest(name, names)
         hint = tr("did you mean {name}?").format(name=close) if close else ", ".join(names)
         raise PlanError(tr("{path} has no {name}; {hint}").format(path=path, name=name, hint=hint))
+    # Without a name, the file has to have exactly one candidate.
     if not name and len(names) != 1:
         names_text = ", ".join(f"{path.name}:{candidate}" for candidate in names)
         text = tr("{path}: expected one class with fit or function scores(X, y, qid), found {n}: {names}")
@@ -295,13 +297,15 @@ def code_of_import(path: str) -> Code:
             "{path}: expected a method of the catalog, a Python file, or an import path such as {example}."
         )
         raise PlanError(text.format(path=shown(path), example="sklearn.feature_selection.SelectKBest"))
+    # The package that has the module, which may have another name, and its version.
     top_module, _, _ = path.partition(".")
-    package = packages_distributions().get(top_module, [top_module])[0]
+    package, *_ = packages_distributions().get(top_module, [top_module])
     try:
         package_version = version(package)
     except PackageNotFoundError:
         package_version = ""
     code = Code(Origin(kind=OriginKind.IMPORT, name=package, version=package_version), path)
+    # The import is tried at once, so that a mistake is known before a run.
     code.target()
     return code
 
@@ -315,10 +319,12 @@ def entry_of(code: Code) -> Method:
         If the class or function is no method.
     """
     target = code.target()
+    # An entry that the class declares, with the key of this code.
     declared_entry = getattr(target, "entry", None)
     if isinstance(declared_entry, Method):
         fields = {name: getattr(declared_entry, name) for name in declared_entry.__dataclass_fields__}
         return LocalMethod(**{**fields, "key": code.key, "origin": code.origin, "code": code})
+    # Without one: RankStudio's own kind of estimator, or anything that can be wrapped.
     if isinstance(target, type) and issubclass(target, LinearRanker):
         return _estimator_entry(code, target)
     if not callable(target) or (isinstance(target, type) and not hasattr(target, "fit")):
@@ -346,6 +352,7 @@ def _shared_fields(code: Code, target: Callable[..., Any], *, selects: bool) -> 
 
 def _estimator_entry(code: Code, target: type[LinearRanker]) -> LocalMethod:
     """Return the entry of a subclass of LinearRanker that declares none."""
+    # A path of features is ranked by RankRLS with its λ; any other estimator has a criterion of its own.
     is_path = issubclass(target, PathSelector)
     parameters = parameters_of(target, skip=("regularization", "groups", "costs", "budget"))
     size = (SIZE,) if size_argument(target) else ()
@@ -362,10 +369,12 @@ def _estimator_entry(code: Code, target: type[LinearRanker]) -> LocalMethod:
 def _wrapped_entry(code: Code, target: Callable[..., Any]) -> LocalMethod:
     """Return the entry of a class of another library, or of a function."""
     is_selector = selects(target)
+    # The data, the seed and what RankStudio sets itself are no parameters of the method.
     seeds = [name for name in SEED if name in inspect.signature(target).parameters]
     parameters = parameters_of(target, skip=(*DATA, *seeds, "regularization", "groups", CENTRED))
     seed = ("seed",) if seeds else ()
     shared_fields = _shared_fields(code, target, selects=is_selector)
+    # A ranker has only its own parameters; RankRLS with its λ follows a selector.
     if not is_selector:
         return LocalMethod(**shared_fields, parameters=parameters, takes=seed)
     return LocalMethod(
@@ -384,8 +393,10 @@ def _class_or_function(code: Code) -> Callable[..., Any]:
 
     Raises a PlanError if the code cannot be imported.
     """
+    # A method of a file: the file is run once.
     if code.origin.kind is OriginKind.FILE:
         return getattr(_run_file(code.origin, code.source), code.name)  # type: ignore[no-any-return]
+    # A method of a package: the import may take too long, fail, or be cancelled.
     module, _, name = code.name.rpartition(".")
     try:
         target = called(lambda: getattr(import_module(module), name), PATIENCE, stop_if_asked)
@@ -406,6 +417,7 @@ def _class_or_function(code: Code) -> Callable[..., Any]:
 @cache
 def _run_file(origin: Origin, source: str) -> ModuleType:
     """Run the text of a Python file as a new module, and return the module."""
+    # The module has a name of its own for each version of the file.
     name = f"rankstudio_file_{origin.version[:_CHECKSUM_DIGITS]}"
     module = ModuleType(name, tr("Methods of {file}.").format(file=origin.name))
     module.__file__ = origin.path
@@ -416,8 +428,10 @@ def _run_file(origin: Origin, source: str) -> ModuleType:
     try:
         called(lambda: exec(compile(source, file, "exec"), module.__dict__), PATIENCE, stop_if_asked)
     except BaseException as error:  # Cancelled and KeyboardInterrupt included
+        # A failed module must not stay among the imported ones.
         sys.modules.pop(name, None)
         cause = error.__cause__
+        # A mistake in the syntax of this file is shown with its line.
         if isinstance(cause, SyntaxError) and cause.filename == file:
             text = tr("{file}, line {line}: {problem}.")
             raise PlanError(text.format(file=file, line=cause.lineno, problem=cause.msg)) from cause

@@ -101,9 +101,62 @@ def method_of_command(key: str) -> Method:
         If the command line is empty, cannot be split into words, or has an unknown placeholder or no result.
     """
     words = command_words(key)
+    names, settings = _placeholders(key, words)
+    is_ranker = _check_parts(key, words, names)
+    program_name = Path(words[0]).name
+    title = one_line(key.removeprefix(PREFIX).strip())[:300]
+    # The label is the name of the script, if a word looks like a file, or else that of the program.
+    scripts = [Path(word).name for word in words[1:] if "." in word and "{" not in word]
+    label = scripts[0] if scripts else program_name
+    seed = ("seed",) if "seed" in names else ()
+    origin = Origin(kind=OriginKind.COMMAND, name=program_name, version="")
+    if is_ranker:
+        return ProgramMethod(
+            key=key,
+            label=label,
+            family="ranker",
+            description=Description(
+                citation=program_name,
+                title=title,
+                summary=tr("Runs a program that trains a model in each fold, and one that scores with it."),
+            ),
+            estimator="",
+            parameters=(*settings.values(), *_LIMITS),
+            takes=seed,
+            origin=origin,
+            seconds=Seconds(fold=5.0, fit=0.1),
+        )
+    # A program that writes scores has them as the scores of its candidates; an order has none.
+    candidate_score = CandidateScore(tr("score"), "", from_zero=False) if "scores" in names else None
+    return ProgramMethod(
+        key=key,
+        label=label,
+        family="selector",
+        description=Description(
+            citation=program_name,
+            title=title,
+            summary=tr("Runs a program on the training part of each fold; RankRLS ranks with its features."),
+        ),
+        criterion=LEAVE_QUERY_OUT,
+        ranks_with="RankRLS",
+        estimator="",
+        candidate_score=candidate_score,
+        parameters=(RANKING_LAMBDA, SIZE, *settings.values(), *_LIMITS),
+        takes=("groups", *seed),
+        origin=origin,
+        seconds=Seconds(fold=5.0, fit=0.1),
+    )
+
+
+def _placeholders(key: str, words: list[str]) -> tuple[set[str], dict[str, Parameter]]:
+    """Return the names of a command line's placeholders, and the parameters that it declares, by name.
+
+    Raises a PlanError for an unknown placeholder. The first default of a parameter counts.
+    """
     settings: dict[str, Parameter] = {}
     names: set[str] = set()
     for name in (name for word in words for name in PLACEHOLDER.findall(word)):
+        # A placeholder is a parameter with its default, a known name, or a mistake.
         setting = SETTING.fullmatch(name)
         if setting is not None:
             parameter_name, default = setting.groups()
@@ -120,45 +173,7 @@ def method_of_command(key: str) -> Method:
                 "example": "{depth=3}",
             }
             raise PlanError(text.format(**arguments))
-    is_ranker = _check_parts(key, words, names)
-    # The label is the name of the script, if a word looks like a file, or else that of the program.
-    scripts = [Path(word).name for word in words[1:] if "." in word and "{" not in word]
-    label = scripts[0] if scripts else Path(words[0]).name
-    seed = ("seed",) if "seed" in names else ()
-    if is_ranker:
-        return ProgramMethod(
-            key=key,
-            label=label,
-            family="ranker",
-            description=Description(
-                citation=Path(words[0]).name,
-                title=one_line(key.removeprefix(PREFIX).strip())[:300],
-                summary=tr("Runs a program that trains a model in each fold, and one that scores with it."),
-            ),
-            estimator="",
-            parameters=(*settings.values(), *_LIMITS),
-            takes=seed,
-            origin=Origin(kind=OriginKind.COMMAND, name=Path(words[0]).name, version=""),
-            seconds=Seconds(fold=5.0, fit=0.1),
-        )
-    return ProgramMethod(
-        key=key,
-        label=label,
-        family="selector",
-        description=Description(
-            citation=Path(words[0]).name,
-            title=one_line(key.removeprefix(PREFIX).strip())[:300],
-            summary=tr("Runs a program on the training part of each fold; RankRLS ranks with its features."),
-        ),
-        criterion=LEAVE_QUERY_OUT,
-        ranks_with="RankRLS",
-        estimator="",
-        candidate_score=CandidateScore(tr("score"), "", from_zero=False) if "scores" in names else None,
-        parameters=(RANKING_LAMBDA, SIZE, *settings.values(), *_LIMITS),
-        takes=("groups", *seed),
-        origin=Origin(kind=OriginKind.COMMAND, name=Path(words[0]).name, version=""),
-        seconds=Seconds(fold=5.0, fit=0.1),
-    )
+    return names, settings
 
 
 def _check_parts(key: str, words: list[str], names: set[str]) -> bool:
@@ -170,17 +185,20 @@ def _check_parts(key: str, words: list[str], names: set[str]) -> bool:
         If it has the placeholders neither of a selector nor of a ranker.
     """
     if THEN not in words:
+        # A command line of one command: a selector, which reads the training data and writes one result.
         has_one_result = ("order" in names) != ("scores" in names)
         has_names_of_ranker = bool({"model", "documents"} & names)
         if "train" in names and has_one_result and not has_names_of_ranker:
             return False
         text = tr("{key}: expected {{train}}, and either {{order}} or {{scores}}.")
         raise PlanError(text.format(key=one_line(key)))
+    # A command line of two commands: the first one trains, and the second one scores with the model.
     middle = words.index(THEN)
     training_words = words[:middle]
     scoring_words = words[middle + 1 :]
     training_names = {name for word in training_words for name in PLACEHOLDER.findall(word)}
     scoring_names = {name for word in scoring_words for name in PLACEHOLDER.findall(word)}
+    # A ranker has all features, so {k} and {order} are meaningless for it.
     can_train = {"train", "model"} <= training_names
     can_train = can_train and not {"documents", "scores", "order", "k"} & training_names
     can_score = {"model", "documents", "scores"} <= scoring_names
@@ -223,12 +241,14 @@ class ProgramSelector(RunsProgram, PathSelector):
         """Run the program on the training documents, and order the features by the file that it writes."""
         documents: QueryData = data.whole(self.entry.label)
         n = data.X.shape[1]
+        # The program reads the training documents from a file, and its messages become a note.
         with tempfile.TemporaryDirectory(prefix="rankstudio-") as name:
             folder = Path(name)
             save_letor(_dataset(documents), folder / "train.txt", comments=False)
             messages = yield from self.run_words(command_words(self.entry.key), folder, k)
             if messages:
                 yield Note(tr("{label} printed: {text}").format(label=self.entry.label, text=messages))
+            # It writes either scores, from which the order follows, or the order itself.
             scores_file = folder / "scores.txt"
             if scores_file.exists() or self.wants("scores"):
                 scores = self._numbers(scores_file, n)
@@ -278,6 +298,8 @@ class ProgramRanker(RunsProgram, LinearRanker):
         documents = training_data(data).whole(self.entry.label)
         n = documents.X.shape[1]
         words = command_words(self.entry.key)
+        # The command before ";" trains: it reads the documents from a file, and writes its model to another
+        # one.
         with tempfile.TemporaryDirectory(prefix="rankstudio-") as name:
             folder = Path(name)
             save_letor(_dataset(documents), folder / "train.txt", comments=False)
@@ -285,6 +307,7 @@ class ProgramRanker(RunsProgram, LinearRanker):
             if messages:
                 yield Note(tr("{label} printed: {text}").format(label=self.entry.label, text=messages))
             model = self.written_bytes(folder / "model.txt")
+        # The importance of all features is 1, because the model is a file of unknown form.
         yield PredictingStep(
             number=1,
             selected=tuple(range(n)),
@@ -309,6 +332,7 @@ class ProgramRanker(RunsProgram, LinearRanker):
         ndarray of shape (m,)
         """
         words = command_words(self.entry.key)
+        # The command after ";" scores: its files are the model and the documents, with labels of 0.
         with tempfile.TemporaryDirectory(prefix="rankstudio-") as name:
             folder = Path(name)
             (folder / "model.txt").write_bytes(model)
@@ -354,4 +378,11 @@ def _dataset(data: QueryData) -> RankingDataset:
     ids = np.arange(1, n + 1)
     names = tuple(f"feature {i}" for i in range(1, n + 1))
     queries = tuple(str(q) for q in range(1, n_queries + 1))
-    return RankingDataset(np.asarray(data.X), np.asarray(data.y), data.ptr, queries, ids, names)
+    return RankingDataset(
+        X=np.asarray(data.X),
+        y=np.asarray(data.y),
+        query_ptr=data.ptr,
+        query_ids=queries,
+        feature_ids=ids,
+        feature_names=names,
+    )

@@ -85,11 +85,13 @@ def _called(node: ast.Call, modules: Sequence[str]) -> Any:
     Raises a LookupError, which says what was expected, for any other call.
     """
     assert isinstance(node.func, ast.Name)
+    # Only classes of estimators may be called, so that an expression cannot run any function.
     estimator_class: Callable[..., Any] = _named(node.func.id, modules)
     if not isinstance(estimator_class, type) or not hasattr(estimator_class, "get_params"):
         raise LookupError(tr("the name of an estimator before the brackets"))
     if any(keyword.arg is None for keyword in node.keywords):
         raise LookupError(tr("arguments with names"))
+    # Arguments are expressions, too.
     arguments = [_value(item, modules) for item in node.args]
     keywords = {str(keyword.arg): _value(keyword.value, modules) for keyword in node.keywords}
     try:
@@ -127,12 +129,14 @@ def text_of(value: Any) -> Any:
         return value
     if isinstance(value, list | tuple | dict):
         return repr(value)
+    # An estimator: a call with the parameters that differ from their defaults.
     if hasattr(value, "get_params") and not isinstance(value, type):
         defaults = type(value)().get_params(deep=False) if _has_defaults(type(value)) else {}
         values = value.get_params(deep=False).items()
         settings = {name: v for name, v in values if name not in defaults or not _equal(v, defaults[name])}
         arguments = ", ".join(f"{name}={_source(item)}" for name, item in settings.items())
         return f"{type(value).__name__}({arguments})"
+    # A function or a class: its name.
     name = getattr(value, "__name__", "")
     if callable(value) and name.isidentifier():
         return name

@@ -32,6 +32,7 @@ def guarded(cls: type[LinearRanker], entry: Method) -> type[LinearRanker]:
 
     class Guarded(cls):  # type: ignore[misc, valid-type]
         def learn(self, data: GivenData) -> Iterator[Step]:
+            # Foreign code must not change data that other methods share.
             _make_read_only(data)
             yield from super().learn(data)
 
@@ -39,6 +40,7 @@ def guarded(cls: type[LinearRanker], entry: Method) -> type[LinearRanker]:
             """Yield the checked steps of the method; any error that it raises becomes a MethodError."""
             data = training_data(data)
             number_of_features = data.X.shape[1]
+            # The last step so far: the numbers of steps have to increase.
             last: Step | None = None
             n_steps = 0
             try:
@@ -53,6 +55,7 @@ def guarded(cls: type[LinearRanker], entry: Method) -> type[LinearRanker]:
                         text = tr("expected steps, got {value}").format(value=shown(item))
                         raise MethodError(entry.label, text)
                     yield item
+            # Known errors and the ends of a run pass unchanged.
             except (RankStudioError, MemoryError, KeyboardInterrupt, GeneratorExit):
                 raise
             except BaseException as error:  # foreign code may raise anything
@@ -60,9 +63,11 @@ def guarded(cls: type[LinearRanker], entry: Method) -> type[LinearRanker]:
             if last is None:
                 raise MethodError(entry.label, tr("it yields no step"))
 
+        # The class is local, so pickle needs a function that makes it again from the method's entry.
         def __reduce__(self) -> tuple[Any, ...]:
             return _unpickled_estimator, (entry, vars(self))
 
+    # Messages and representations have the name of the estimator's own class.
     for name in ("__name__", "__qualname__", "__module__", "__doc__"):
         setattr(Guarded, name, getattr(cls, name))
     Guarded.entry = entry
@@ -107,21 +112,25 @@ def _problem(step: Step, last: Step | None, n: int) -> str:
 
     The result is "" for a valid step.
     """
+    # The number, which has to increase from step to step.
     last_number = 0 if last is None else last.number
     if type(step.number) is not int or step.number <= last_number:
         return tr("its number is not greater than the one before")
+    # The selected columns: distinct columns of the data.
     columns = step.selected
     if not isinstance(columns, tuple) or not all(type(column) is int for column in columns):
         return tr("selected: expected a tuple of whole numbers, got {value}").format(value=shown(columns))
     if len(set(columns)) != len(columns) or any(not 0 <= column < n for column in columns):
         text = tr("selected: expected different columns from 0 to {last}, got {value}")
         return text.format(last=n - 1, value=shown(columns))
+    # The arrays: a weight per feature, and a score per feature or none at all.
     for name, sizes in (("coef", (n,)), ("candidates", (0, n))):
         values = getattr(step, name)
         has_valid_shape = isinstance(values, np.ndarray) and values.ndim == 1 and values.size in sizes
         if not has_valid_shape or values.dtype != np.float64:
             text = tr("{name}: expected {n} numbers of type float64, got {value}")
             return text.format(name=name, n=n, value=shown(values))
+    # The values: NaN is a missing score or criterion, but no weight is missing.
     if not np.isfinite(step.coef).all():
         return tr("coef: not all weights are finite")
     if not isinstance(step.criterion, float) or np.isinf(step.criterion):

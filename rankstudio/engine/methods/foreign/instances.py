@@ -48,16 +48,20 @@ def instance_of(estimator: object) -> Instance:
     if isinstance(estimator, type) or not (hasattr(estimator, "fit") and hasattr(estimator, "get_params")):
         text = tr("method: expected a key, or an estimator with fit and get_params, got {value}.")
         raise PlanError(text.format(value=shown(estimator)))
+    # RankStudio's own estimators have their method.
     values: dict[str, Any] = estimator.get_params(deep=False)
     if isinstance(estimator, LinearRanker):
         entry = estimator.entry
         return Instance(entry, {p.name: values[p.name] for p in entry.parameters if p.name in values})
+    # The method of another class is found by the class's path, or made from its signature.
     path = public_path(type(estimator))
     entry = find_method(path) or add_entry(entry_of(code_of_import(path)))
+    # Parameters that are None keep the defaults of the method; the others are written as in a plan.
     names = {p.name for p in entry.parameters}
     parameters = {
         name: text_of(value) for name, value in values.items() if name in names and value is not None
     }
+    # The class's own argument for the number of features has one name for all methods.
     size = values.get(size_argument(type(estimator)))
     if isinstance(size, int) and "n_features_to_select" in names:
         parameters["n_features_to_select"] = size

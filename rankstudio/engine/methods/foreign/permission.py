@@ -203,11 +203,13 @@ def add_of_plan(keys: Iterable[str], folders: Sequence[Path] = (), *, allow_code
         if key.startswith(MEASURE):
             _add_measure_of_plan(key, folders, allow_code=allow_code)
             continue
+        # Methods of the catalog that can be used need no code.
         method = find_method(key)
         if not names_code(key) or (method is not None and not method.lacking):
             continue
         if not (allow_code or is_allowed(key)):
             raise CodeNotAllowedError(key)
+        # A file is searched for; a package or a command is found by its key.
         entry = entry_of(_find_code(key, folders)) if names_file(key) else method_of(key)
         add_entry(entry)
         if allow_code:
@@ -237,12 +239,14 @@ def _add_measure_of_plan(key: str, folders: Sequence[Path], *, allow_code: bool)
 
 def _find_code(key: str, folders: Sequence[Path]) -> Code:
     """Find the file of a key in folders or among the allowed files, and return its code."""
+    # First the folders, then the allowed files with the same contents, wherever they are.
     file = file_key(key)
     possible_paths = [folder / file.name for folder in folders]
     if file.digest:
         possible_paths += [
             Path(path) for name, path in _allowed_code().items() if path and name.startswith(file.digest)
         ]
+    # The first file with the right contents is taken. One with other contents is only remembered.
     changed_path: Path | None = None
     for path in possible_paths:
         if not path.is_file():
@@ -250,6 +254,7 @@ def _find_code(key: str, folders: Sequence[Path]) -> Code:
         if not file.digest or digest_of(path).startswith(file.digest):
             return code_of_file(path, file.method)
         changed_path = path
+    # A changed file is a more exact reason than a missing one.
     if changed_path is not None:
         raise changed_since(changed_path)
     text = tr("{file}: the file of the method is not found. Put it beside the plan, or add it as a method.")

@@ -91,17 +91,20 @@ class RunsProgram:
         """
         activity = tr("running {label}").format(label=self.entry.label)
         with _running_program(self._arguments(words, folder, k), folder, self.entry.label) as program:
-            ends_at = time.monotonic() + float(self.values.get(TIME_LIMIT, 3600.0))
+            # The program runs by itself, and is asked a few times per second whether it has ended.
+            time_limit = self.values.get(TIME_LIMIT, 3600.0)
+            ends_at = time.monotonic() + float(time_limit)
             yield WorkProgress(activity, 0.0)
             while program.process.poll() is None:
                 if time.monotonic() > ends_at:
-                    seconds = self.values.get(TIME_LIMIT, 3600.0)
                     text = tr("it took more than {seconds:g} seconds and was ended")
-                    raise MethodError(self.entry.label, text.format(seconds=seconds))
+                    raise MethodError(self.entry.label, text.format(seconds=time_limit))
                 time.sleep(_POLL_SECONDS)
                 yield WorkProgress(activity, program.share)
+            # The reader gets the rest of the output after the program's end.
             program.reader.join(_GRACE_SECONDS)
             messages = program.messages()
+            # A status other than 0 is a failure; what the program printed is the best explanation.
             if program.process.returncode:
                 text = tr("it ended with status {status}: {messages}")
                 output = messages or tr("it printed nothing")
@@ -195,6 +198,7 @@ class _Program:
 @contextmanager
 def _running_program(arguments: list[str], folder: Path, label: str) -> Iterator[_Program]:
     """Run a program in a process group of its own, which is killed at the end of the block."""
+    # A session of its own, so that the program is killed with all that it starts.
     try:
         process = subprocess.Popen(
             arguments,
@@ -212,6 +216,7 @@ def _running_program(arguments: list[str], folder: Path, label: str) -> Iterator
     try:
         yield program
     finally:
+        # At the end of the block, also after an error: no process and no open pipe remains.
         _kill_with_children(process)
         program.reader.join(_GRACE_SECONDS)
         if process.stdout is not None:

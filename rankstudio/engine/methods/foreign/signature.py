@@ -42,6 +42,7 @@ def parameters_of(target: Callable[..., Any], skip: Sequence[str] = ()) -> tuple
         Parameters in the order of the signature. The kind of a parameter comes from its annotation,
         scikit-learn's ``_parameter_constraints``, or its default; the help comes from the docstring.
     """
+    # What is known about the arguments: help, types, and scikit-learn's constraints.
     documentation = _documented_parameters(target)
     annotations = _annotations(target)
     constraints = getattr(target, "_parameter_constraints", {}) if isinstance(target, type) else {}
@@ -112,7 +113,9 @@ def _inferred_parameter(
     label = name.replace("_", " ")
     about = text or label
     members = _union_members(annotation)
+    # The choices that the annotation or the constraints name; none if they name no texts.
     choices = _choices(members, constraints)
+    # A switch first: for Python, True and False are numbers, too.
     if isinstance(default, bool) or bool in members:
         return Parameter(
             name=name,
@@ -121,6 +124,7 @@ def _inferred_parameter(
             default=bool(default),
             help=about,
         )
+    # A choice, if the default is one of the known texts.
     if choices and (default is None or default in choices):
         choice_labels = tuple((choice, choice) for choice in choices)
         if default is None and argument.default is not inspect.Parameter.empty:
@@ -135,11 +139,13 @@ def _inferred_parameter(
             help=about,
             choices=choice_labels,
         )
+    # A number, whole or not, in the range of the constraints.
     number_type = _number_type(default, members, constraints)
     if number_type is not None:
         is_integer = number_type is int
         is_optional = default is None
         low, high, open_low = _number_range(constraints, is_integer)
+        # Anything else is a text, which is later parsed as an expression.
         return Parameter(
             name=name,
             label=label,
@@ -188,20 +194,24 @@ def _choices(members: Sequence[Any], constraints: Sequence[Any]) -> tuple[str, .
 
 def _number_type(default: Any, members: Sequence[Any], constraints: Sequence[Any]) -> type | None:
     """Return int or float for an argument that is always a number, None for any other argument."""
+    # A constraint with options allows words, besides or instead of numbers.
     may_be_word = any(
         hasattr(constraint, "options") or isinstance(constraint, str | list) for constraint in constraints
     )
     if may_be_word:
         return None
+    # The default says most: an int may still be the default of a float.
     if isinstance(default, int):
         return float if float in members else int
     if isinstance(default, float):
         return float
+    # Without a default, the annotation decides.
     if default is not None:
         return None
     kinds = [member for member in members if member in (int, float)]
     if kinds:
         return float if float in kinds else int
+    # Without a useful annotation, scikit-learn's interval of valid numbers decides.
     intervals = [constraint for constraint in constraints if hasattr(constraint, "left")]
     if len(intervals) != 1:
         return None
@@ -231,9 +241,11 @@ def _default_text(default: Any) -> str:
 def _documented_parameters(target: object) -> dict[str, str]:
     """Return the first paragraph about each parameter in a numpydoc docstring, by the parameter's name."""
     lines = (inspect.getdoc(target) or "").splitlines()
+    # The section of the parameters begins after its heading, which is underlined.
     start = next((i for i, line in enumerate(lines) if line.strip() == "Parameters"), None)
     if start is None or start + 1 >= len(lines) or not _SECTION.match(lines[start + 1]):
         return {}
+    # A line that is not indented names parameters; the lines after it are about all of them.
     texts: dict[str, list[str]] = {}
     names: list[str] = []
     for number, line in enumerate(lines[start + 2 :], start=start + 2):

@@ -232,11 +232,10 @@ class NystromFeatures:
         remains = ~is_held_out
         # A = C_LL^-1 C_LH and its decomposition UΣV'.
         factor = self.factor[np.ix_(remains, remains)]
-        across = solve_triangular(
-            factor, self.factor[np.ix_(remains, is_held_out)], lower=True, check_finite=False
-        )
+        factor_across = self.factor[np.ix_(remains, is_held_out)]  # C_LH
+        across = solve_triangular(factor, factor_across, lower=True, check_finite=False)
         directions, sigma, right_vectors = np.linalg.svd(across, full_matrices=False)
-        root = 1.0 / np.sqrt(1.0 + sigma**2)
+        root = 1.0 / np.sqrt(1.0 + sigma**2)  # (I + Σ²)^-1/2
         features = _without_columns(
             self.features,
             is_held_out,
@@ -271,10 +270,12 @@ def _without_columns(
     for first in range(0, m, step):
         rows = features[first : first + step]
         block = out[first : first + step]
+        # Z_L, copied run by run.
         column = 0
         for begin, end in ends.reshape(-1, 2):
             block[:, column : column + end - begin] = rows[:, begin:end]
             column += end - begin
+        # (Z_L U diag(s) + Z_H B) U', added to Z_L.
         correction = (block @ directions) * shares
         correction += rows[:, held_out] @ other
         block += correction @ directions_transposed
@@ -508,12 +509,15 @@ class NystromMap(KernelMapped):
         kernel = self._kernel()
         n_basis, way, seed = basis_of(self)
         rows = validate_data(self, X, dtype=np.float64, order="C")
+        # The map expects the documents of a query together.
         ptr, order = rows_by_query(qid, len(rows))
         row_order = np.arange(len(rows)) if order is None else order
         grouped = rows[row_order]
+        # Rows of the kernel matrix are computed when they are asked for.
         mapped, note = nystrom_features(lambda R: kernel.matrix(grouped[R], grouped), ptr, n_basis, way, seed)
         if note:
             warnings.warn(note, DependentBasisWarning, stacklevel=4)
+        # From the order of queries back to that of the rows of X.
         self.basis_ = row_order[mapped.basis]
         self.factor_ = mapped.factor
         self.basis_vectors_ = grouped[mapped.basis]

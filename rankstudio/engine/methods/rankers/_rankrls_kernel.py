@@ -71,11 +71,13 @@ def leave_out(
     left = np.empty((n, n))
     right = np.empty(n)
     for q in range(first, last):
+        # The system without query q; only the upper triangle is used.
         for i in range(n):
             right[i] = total[i, n] - gram[q, i, n]
             for j in range(i, n):
                 left[i, j] = total[i, j] - gram[q, i, j]
             left[i, i] += regularization
+        # The elimination, and the backward substitution.
         _eliminate(left, right, regularization)
         for i in range(n - 1, -1, -1):
             value = right[i]
@@ -108,6 +110,7 @@ def left_out_errors(
         size = ptr[q + 1] - ptr[q]
         if min(size, n) > max_size:
             continue
+        # The smaller system: (2) has an unknown per document, (3) one per eigenvector.
         by_documents = size <= n
         width, terms = (size, n) if by_documents else (n, size)
         # V' for (2) and V for (3): in both cases, I minus the sum of the outer products of the rows of parts.
@@ -129,11 +132,13 @@ def left_out_errors(
             left[i, i] = 1.0
         _subtract_products(parts, left)
         _eliminate(left, right, smallest)
+        # The backward substitution; `right` becomes the solution.
         for i in range(width - 1, -1, -1):
             value = right[i]
             for j in range(i + 1, width):
                 value -= left[i, j] * right[j]
             right[i] = value / left[i, i]
+        # The solution of (2) has the errors themselves; from that of (3), they are r_q + V times it.
         error = 0.0
         for i in range(size):
             value = right[i] if by_documents else residuals[begin + i]

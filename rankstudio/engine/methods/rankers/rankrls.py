@@ -215,10 +215,12 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         regularization = self.checked("regularization")
         data = training_data(data)
         steps = self._steps(data, regularization)
+        # Only one ranking, solved directly, needs another criterion than that of the steps.
         if not data.one_ranking or self.solver == "cg" or data.sparse:
             yield from steps
             return
         query_data = data.whole("RankRLS")
+        # The decomposition does not depend on λ, and is shared.
         cache = data.shared.of(_OneRanking)
         for event in steps:
             if isinstance(event, Step):
@@ -327,6 +329,7 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
         O(mn² + n³): X^'X^ and X^'y^ are sums over queries (Airola 2011, section 6.3). The weights equal those
         of one ``fit`` on all data, up to rounding.
         """
+        # The further documents, as rows whose squared errors are the losses of pairs.
         outputs = several_outputs(y)
         labels = labels_or_zeros(X, y if outputs is None else outputs[:, 0], preferences)
         data = preferring(self._further(X, labels, qid), preferences)
@@ -336,15 +339,18 @@ class RankRLS(HoldOutRanker, PairwiseLeastSquares):
             self._refuse_several_outputs()
         data = PairRows.of(data, self.pair_cost())
         regularization = self.checked("regularization")
+        # Only the direct solver keeps the sums X^'X^ and X^'y^ to which the further ones are added.
         earlier_sums = getattr(self, "_sums", None)
         if earlier_sums is None and hasattr(self, "coef_"):
             raise ParameterError(
                 "solver", "cg", "direct when further queries are added, because it keeps X^'X^"
             )
+        # The queries so far are known, because a query may not be added twice.
         earlier_queries: frozenset[Any] = getattr(self, "_queries", frozenset())
         further_ids = query_ids(qid)
         self._sums = added(earlier_sums, earlier_queries, data, outputs, further_ids)
         self._queries = earlier_queries | further_ids
+        # The weights that minimise the criterion of all queries so far; the criterion itself is not known.
         self.coef_ = solved(*self._sums, regularization)
         self.criterion_ = np.nan if outputs is None else np.full(outputs.shape[1], np.nan)
         self.n_iter_ = 1

@@ -154,6 +154,7 @@ def fit_outputs(
     sums : tuple of ndarray, or None
         X^'X^ and X^'Y^; None with conjugate gradients.
     """
+    # Conjugate gradients solve each output by itself.
     labels = centred_labels(data, outputs)
     if gradients.are_used_for(data):
         last_iterations = []
@@ -164,6 +165,7 @@ def fit_outputs(
         criteria = np.array([last.criterion for last in last_iterations])
         weights = np.stack([last.coef for last in last_iterations])
         return weights, criteria, max(last.number for last in last_iterations), None
+    # Directly, all outputs share one decomposition.
     data = data.dense()
     models = OutputModels(data, regularization)
     residuals = models.residuals(labels)
@@ -194,12 +196,14 @@ def added(
     DatasetError
         For a query of an earlier call, or another number of outputs.
     """
+    # A query in two calls would lack the pairs between the documents of the calls.
     repeated = sorted(map(str, earlier_ids & ids))
     if repeated:
         raise DatasetError(
             f"qid: expected new queries, found {', '.join(repeated[:3])} again. Pass all documents of a "
             "query in one call."
         )
+    # The sums of the further queries.
     X = data.centred[0]
     labels = centred_labels(data, outputs)
     gram = X.T @ X
@@ -238,6 +242,7 @@ def label_paths(data: QueryData, regularization: float, cost: PairCost) -> Label
         centred = targets(np.ascontiguousarray(labels.T))
         criteria = np.empty((labels.shape[0], 1))
 
+        # Several label vectors at a time, as outputs of one product.
         def learn(first: int) -> None:
             part = slice(first, first + _OUTPUTS_PER_PRODUCT)
             residuals = models.residuals(np.ascontiguousarray(centred[:, part]))

@@ -68,12 +68,14 @@ def _leave_query_out(
     X, y = rows.centred
     n = values.size
     sizes = np.diff(rows.ptr)
+    # The rows in the basis of the eigenvectors, in which X^'X^ + λI is the diagonal matrix `total`.
     total = values + regularization
     rotated = rows.shared.of(_Rotated).by(vectors, X)
     residuals = y - X @ coef
     root = total**-0.5
     smallest = regularization / float(total.max())
     errors = np.empty(sizes.size)
+    # The system of a query is as large as its number of rows or of features, whichever is smaller.
     n_unknowns = np.minimum(sizes, n)
 
     def leave_out(part: tuple[int, int]) -> None:
@@ -89,6 +91,7 @@ def _leave_query_out(
     # For the matrix of each system, and for its factorisation.
     multiplications = float((sizes * n_unknowns * n / 2 + n_unknowns.astype(np.float64) ** 3 / 6).sum())
     with pool(worthwhile(_MULTIPLICATION * multiplications)) as (executor, workers):
+        # Queries are cut into parts with about equal numbers of rows, one per thread.
         cuts = np.searchsorted(rows.ptr, np.linspace(0, rows.ptr[-1], workers + 1)).tolist()
         share(executor, workers, leave_out, pairwise(cuts))
     return (np.array([errors.sum()]),)
@@ -124,6 +127,7 @@ def model_steps(data: TrainingData, regularization: float, cost: PairCost) -> It
     eigenbasis for a single shard. O(m²n) instead if there are at least twice as many features as documents.
     Then for each λ the sum of |q| r min(|q|, r) for the error.
     """
+    # The eigendecomposition of X^'X^ is shared by all λ, and gives the weights directly.
     by_cost = data.shared.of(_Decomposed).by_cost
     if cost not in by_cost:
         by_cost[cost] = yield from _decomposed(data, cost)

@@ -134,12 +134,14 @@ class RankSVM(ConvergingRanker, PreferenceLearner, KernelMapped):
         if kernel.function == "linear":
             yield from super().work(data)
             return
+        # The documents are mapped once, and the linear method runs on the mapped documents.
         rows = training_data(data).for_method(accepts_sparse=False).whole("RankSVM with a kernel")
         document_map, note = kernel_features(rows, kernel, *basis_settings)
         if note:
             yield Note(note, kind=DependentBasisWarning)
         vectors = basis_vectors(rows, document_map.basis)
         mapped = QueryData(document_map.features, rows.y, rows.ptr, preferences=rows.preferences)
+        # Its models become models with the kernel, which can score documents that are not mapped.
         for step in super().work(mapped):
             if isinstance(step, Iteration):
                 yield kernel_iteration(step, kernel, vectors, document_map)

@@ -217,9 +217,11 @@ class Ordering:
         A group has the score of its best feature and the total cost of its features. Features without a score
         come last.
         """
+        # The best score of each group; fmax ignores features without a score, whose groups keep -inf.
         best = np.full(len(groups.groups), -np.inf)
         np.fmax.at(best, groups.of_column, self.candidates)
         assert rules.costs is not None
+        # The affordable group with the greatest worth, again and again, until none is affordable.
         gains = worth(best, rules.costs)
         remaining = rules.allowed.copy()
         selected = list[int]()
@@ -229,6 +231,7 @@ class Ordering:
             remaining[first] = False
             selected.append(first)
             spent += float(rules.costs[first])
+        # Every feature gets the score of its group.
         scores = np.where(np.isneginf(best), np.nan, best)[groups.of_column]
         return Ordering(
             features=np.array(groups.columns(selected), dtype=np.int64), candidates=scores, found=self.found
@@ -320,6 +323,7 @@ class PathSelector(GrowingSelector):
         k = self._n_to_select(len(groups.groups))
         regularization = self.checked("regularization")
         has_costs = self.costs is not None or self.budget is not None
+        # Rules of the costs; without costs, the order of the features is enough.
         if has_costs:
             rules = Constraints.of(
                 groups,
@@ -334,12 +338,14 @@ class PathSelector(GrowingSelector):
             )
         # Costs and groups reorder the features, so that all of them need a score.
         n_ordered = data.X.shape[1] if has_costs or not groups.trivial else k
+        # The order of the features, cut to k groups or to the budget.
         ordering = yield from self._order(data, n_ordered)
         if has_costs:
             ordering = ordering.per_cost(groups, rules)
         elif not groups.trivial:
             ordering = ordering.joined(groups, k)
         order = ordering.features
+        # A model with each number of features, of which the steps take those with whole groups.
         coefs, errors = yield from models_in_order(data, order, regularization)
         previous_size = 0
         for number, size in enumerate(groups.ends(order), start=1):

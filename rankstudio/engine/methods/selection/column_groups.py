@@ -49,14 +49,17 @@ class ColumnGroups:
         if not groups:
             return cls(*_single_groups(n))
         sorted_groups = [tuple(sorted(int(column) for column in group)) for group in groups]
+        # A column may be in one group only.
         columns = [column for group in sorted_groups for column in group]
         has_empty_group = not all(sorted_groups)
         has_repeated_column = len(set(columns)) < len(columns)
         if has_empty_group or has_repeated_column or any(not 0 <= column < n for column in columns):
             expected = f"nonempty lists of distinct columns from 0 to {n - 1}"
             raise ParameterError("groups", [list(group) for group in sorted_groups], expected)
+        # Columns without a group become groups of one; all groups are in order of their first columns.
         ungrouped = sorted(set(range(n)) - set(columns))
         all_groups = tuple(sorted([*sorted_groups, *((column,) for column in ungrouped)]))
+        # The reverse: the position of each column's group.
         of_column = np.empty(n, dtype=np.int64)
         for position, group in enumerate(all_groups):
             of_column[list(group)] = position

@@ -81,6 +81,7 @@ class Constraints:
         """
         n = groups.of_column.size
         pinned_groups = groups.containing(_checked_columns("pinned", pinned, n))
+        # A banned column bans its whole group, so that no pinned group may have one.
         banned_columns = _checked_columns("banned", banned, n)
         conflicts = sorted(column for column in banned_columns if groups.of_column[column] in pinned_groups)
         if conflicts:
@@ -88,6 +89,7 @@ class Constraints:
                 "banned", list(banned_columns), f"features that are not pinned ({conflicts[0]} is)"
             )
         banned_groups = groups.containing(banned_columns)
+        # The number of features to select: all that are not banned, unless it is given.
         n_free = len(groups.groups) - len(banned_groups)
         if n_free == 0:
             raise ParameterError("banned", list(banned_columns), "at least one feature left to select")
@@ -96,6 +98,7 @@ class Constraints:
         between("seed", seed, 0, MOST_SEED)
         allowed = np.ones(len(groups.groups), dtype=bool)
         allowed[list(banned_groups)] = False
+        # The cost of a group is the sum of its features' costs.
         prices = None if costs is None else groups.sums(prices_of(costs, n))
         max_cost = _checked_budget(budget, prices, allowed, pinned_groups)
         return cls(

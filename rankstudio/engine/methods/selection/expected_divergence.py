@@ -173,7 +173,8 @@ class ExpectedDivergence(ScoredSelector):
         """Order the features by importance plus divergence; constant features come last."""
         density = self.checked("density")
         kde = self.checked("kde")
-        importance, _ = yield from measuring_features(data, "NDCG@10", objective(self.convention), False)
+        convention = objective(self.convention)
+        importance, _ = yield from measuring_features(data, "NDCG@10", convention, both_directions=False)
         normalised = density == "normalised"
         exact = kde == "exact"
         divergence = yield from _diverging(data, normalised=normalised, exact=exact)
@@ -207,12 +208,13 @@ class ExpectedDivergence(ScoredSelector):
         sizes = np.diff(data.ptr)
         divergence = (yield from self.order_features(data, 1)).found["divergence_"]
         parts = np.empty((divergence.size, Q))
-        for number, queries in enumerate(
-            np.array_split(np.random.default_rng(0).permutation(Q), min(Q, _GROUPS))
-        ):
-            yield WorkProgress("comparing queries", number / min(Q, _GROUPS))
+        n_groups = min(Q, _GROUPS)
+        groups = np.array_split(np.random.default_rng(0).permutation(Q), n_groups)
+        for number, queries in enumerate(groups):
+            yield WorkProgress("comparing queries", number / n_groups)
             other_queries = data.taken(np.setdiff1d(np.arange(Q), queries))
-            decrease = divergence - (yield from self.order_features(other_queries, 1)).found["divergence_"]
+            ordering = yield from self.order_features(other_queries, 1)
+            decrease = divergence - ordering.found["divergence_"]
             parts[:, queries] = decrease[:, None] * sizes[queries] / sizes[queries].sum()
         return parts
 
@@ -257,12 +259,14 @@ def _diverging(data: TrainingData, *, normalised: bool, exact: bool) -> Waiting[
         points = values if data.validation is None else data.validation[:, j]
         return _compared(values, grade, grades, points, normalised, exact).divergence
 
+    # As many features at a time as fit into a share of the memory, and at least one per thread.
     with pool(worthwhile(_DENSITY * data.X.size)) as (executor, workers):
         max_numbers = _SHARE * budget() / NUMBER if data.several else _VALUES
         step = max(workers, int(max_numbers / m))
         for begin in range(0, n, step):
             columns = range(begin, min(begin + step, n))
             rows = yield from _feature_rows(data, columns)
+            # One feature per thread, so that progress is shown often.
             for first in range(0, len(columns), workers):
                 yield WorkProgress(_PROGRESS_TEXT, (begin + first) / n)
                 part = slice(first, first + workers)
@@ -317,14 +321,17 @@ def _compared(
     """
     from rankstudio.engine.methods.selection import _divergence_kernel as kernels  # noqa: PLC0415 - numba
 
+    # Ascending values, with the grades in the same order.
     order = np.argsort(values)
     values = values[order]
     grade = grade[order]
+    # The values at which the densities are compared, and how often each occurs.
     places, counts = _distinct(np.sort(validation_values))
     densities = np.zeros((grades.size, places.size))
     has_density = np.ones(grades.size, dtype=np.bool_)
     bandwidths = np.zeros(grades.size)
     sum_kernels = kernels.exact_sums if exact else kernels.fast_sums
+    # The density of each grade at these values: the sum of a normal kernel at each document of the grade.
     for r in range(grades.size):
         grade_values = values[grade == r]
         h = bandwidths[r] = _bandwidth(grade_values, normalised)
@@ -332,6 +339,7 @@ def _compared(
         if 0.0 < h < np.inf:
             sums = densities[r]
             sum_kernels(points, weights, h, places, sums)
+            # Fast sums are too inexact where hardly any kernel reaches.
             needs_exact_sums = (
                 normalised
                 and not exact
@@ -342,10 +350,12 @@ def _compared(
             if not normalised:
                 sums /= grade_values.size * h * np.sqrt(2.0 * np.pi)
         if normalised:
+            # Without any density at these values, the mass of each point moves to the nearest of them.
             if _total(densities[r], counts) == 0.0:
                 densities[r] = _move_to_nearest(points, weights, places) / counts
             densities[r] /= _total(densities[r], counts)
         else:
+            # A grade whose values are all equal has no density.
             has_density[r] = 0.0 < h < np.inf
     divergence = kernels.expected_divergence(densities, counts, has_density)
     return GradeDensities(

@@ -138,12 +138,15 @@ class FSBFS(PathSelector):
                 yield node
                 continue
             nodes.append(node)
+            # The new features are the subsets' combinations of features, scaled to a standard deviation of 1.
             combinations = np.array([node.coef for node in nodes])
             deviation = yield from deviations(data, combinations)
             combinations /= np.where(deviation > 0, deviation, 1.0)[:, None]
+            # Models with the first 1, 2, … new features; the last one is the model of this step.
             weights, errors = yield from combined_models(data, combinations, regularization)
             features = tuple(f for node in nodes for f in node.features)
             self._keep(nodes)
+            # The best measure that each feature reached in the search of this subset.
             compared = np.full(data.X.shape[1], np.nan)
             compared[list(node.reached)] = list(node.reached.values())
             yield Step(
@@ -160,12 +163,14 @@ class FSBFS(PathSelector):
         A subset is cached as soon as it is found, because a caller may stop early. A search that continues
         starts anew from its seed, finds the cached subsets again, and does not yield them a second time.
         """
+        # The cached subsets come first; with all of them known, no search is needed.
         key = type(self), self._without_lambda()
         partition = data.shared.of(_Partitions).found.setdefault(key, _Partition())
         n_known = len(partition.nodes)
         yield from tuple(partition.nodes)
         if partition.is_whole:
             return
+        # The search finds the cached subsets again; only later ones are new.
         n_found = 0
         for node in self._partition(data):
             if isinstance(node, WorkProgress):
@@ -189,11 +194,12 @@ class FSBFS(PathSelector):
         rng = np.random.default_rng(between("seed", self.seed, 0, MOST_SEED))
         with ascent_search(data, self.measure, objective(self.convention)) as opening:
             ascent = yield from opening
+            # Only features that vary within a query can change a ranking.
             remaining: list[int] = ascent.informative.tolist()
-            if not remaining:  # all features are constant: a subset of the first one
-                yield Node(
-                    features=(0,), coef=np.eye(1, n)[0], value=(yield from ascent.measured(np.zeros(n)))
-                )
+            if not remaining:
+                # All features are constant: a single subset with the first feature, and equal scores.
+                value = yield from ascent.measured(np.zeros(n))
+                yield Node(features=(0,), coef=np.eye(1, n)[0], value=value)
             search = BestFirstSearch(
                 ascent=ascent,
                 size=size,
@@ -202,9 +208,11 @@ class FSBFS(PathSelector):
                 max_iter=max_iter,
                 rng=rng,
             )
+            # The subset of each single feature, with which all later searches start.
             singles = {}
             for feature in remaining:
                 singles[feature] = yield from search.single(feature)
+            # Each search takes its features from those that remain for the next one.
             n_informative = len(remaining)
             while remaining:
                 search_events = search.best_subset(remaining, singles)
@@ -228,13 +236,17 @@ class FSBFS(PathSelector):
             if isinstance(node, WorkProgress):
                 yield node
                 continue
+            # The first combination is that of the subset; then the best one of each feature outside the
+            # subset.
             other_columns = [column for column in node.reached if column not in node.features]
             combinations = np.array([node.coef, *(node.combinations[column] for column in other_columns)])
             values = yield from measured_by_query(
                 data, combinations, self.measure, objective(self.convention)
             )
+            # The measure is a mean over the queries that have one.
             is_counted = ~np.isnan(values[0])
             values = np.where(is_counted, values, 0.0) / max(1, is_counted.sum())
+            # All features of the subset share its measure.
             scores = np.full(n, np.nan)
             parts = np.zeros((n, is_counted.size))
             inside = list(node.features)
@@ -356,15 +368,20 @@ class BestFirstSearch:
         """
         # Second key of the queue: among equal measures, the node found first.
         turn = count()
+        # The search starts with the subsets of one feature.
         queue = [(-singles[f].value, next(turn), singles[f]) for f in remaining]
         heapq.heapify(queue)
+        # The first item of a heap is its smallest, here the node with the greatest measure.
         _, _, best = queue[0]
         n_fruitless = 0
+        # For each feature, the best node in which it has a weight.
         best_nodes = {f: singles[f] for f in remaining}
         visited = {frozenset(node.features) for _, _, node in queue}
+        # The best open node is expanded by each other feature, until several expansions found no better node.
         while queue and n_fruitless < self._patience:
             _, _, node = heapq.heappop(queue)
             n_fruitless += 1
+            # Nodes of the maximum size are not expanded.
             if len(node.features) >= self._size:
                 continue
             for feature in remaining:
@@ -375,8 +392,10 @@ class BestFirstSearch:
                 yield None
                 grown = yield from self._grow(node, feature)
                 heapq.heappush(queue, (-grown.value, next(turn), grown))
-                for member in (f for f in grown.features if grown.coef[f] != 0):
-                    best_nodes[member] = max(best_nodes[member], grown, key=lambda node: node.value)
+                weighted_features = [f for f in grown.features if grown.coef[f] != 0]
+                for member in weighted_features:
+                    if grown.value > best_nodes[member].value:
+                        best_nodes[member] = grown
                 if grown.value > best.value:
                     best = grown
                     n_fruitless = 0

@@ -83,6 +83,8 @@ class _Weighing(Selector):
         parts = np.zeros((n, Q))
         scores = np.full(n, np.nan)
         if order.size:
+            # Of the features with weights: slopes of the loss by queries, its second derivatives, numbers of
+            # pairs.
             weights = last.coef[order]
             slopes, curvature, pairs = yield from pair_slopes(data, order, weights)
             n_pairs = max(1.0, float(pairs.sum()))
@@ -92,8 +94,10 @@ class _Weighing(Selector):
             gradients = (total - slopes) / n_other_pairs - total / n_pairs
             signs = np.sign(weights)
             penalty = lambda1 * similarity[np.ix_(order, order)] * np.outer(signs, signs)
+            # One Newton step from the minimum of all queries.
             hessian = curvature / n_pairs + penalty
-            weights_without = weights[:, None] - np.linalg.lstsq(hessian, gradients, rcond=None)[0]
+            step, *_ = np.linalg.lstsq(hessian, gradients, rcond=None)
+            weights_without = weights[:, None] - step
             # A weight that would change its sign ends at 0.
             parts[order] = np.abs(weights)[:, None] - np.maximum(signs[:, None] * weights_without, 0.0)
             scores[order] = np.abs(weights)
@@ -226,16 +230,16 @@ class FSMRank(_Weighing):
         n = data.X.shape[1]
         with pairs_of(data) as problem:
             objective = FSMObjective(problem, *penalties)
-            descent = (
-                subgradient(objective, max_iter)
-                if solver == "subgradient"
-                else accelerated(objective, tol, max_iter)
-            )
+            if solver == "subgradient":
+                descent = subgradient(objective, max_iter)
+            else:
+                descent = accelerated(objective, tol, max_iter)
             for state in descent:
                 if isinstance(state, WorkProgress):
                     yield state
                     continue
                 number += 1
+                # A feature has two nonnegative weights: one for itself, and one for the negated feature.
                 coef = state.w[:n] - state.w[n:]
                 chosen = tuple(by_weight(coef).tolist())
                 yield FSMStep(
@@ -278,10 +282,12 @@ class FSMRank(_Weighing):
         kind = self.checked("similarity")
         project = self.checked("project")
         by_kind = data.shared.of(_Similarities).by_kind
+        # The similarities of a kind are computed once for all parameters; the user's own ones are given.
         if isinstance(kind, str):
             matrix: Floats = yield from once(by_kind, kind, comparing_features(data, kind))
         else:
             matrix = own_similarity(kind, data)
+        # Without the term of the similarities, it does not matter whether the matrix is indefinite.
         if self.lambda1 == 0:
             return matrix
         least = float(np.linalg.eigvalsh(matrix)[0])
@@ -419,11 +425,13 @@ class FSMRankTop(_OfFSMRank):
         """
         data = training_data(data)
         fsmrank, last, max_features = yield from self._weighed(data)
+        # The weights of FSMRank, cut to the first 1, 2, … features.
         scores = np.abs(last.coef)
         zeros = np.zeros_like(last.coef)
         truncated = list(top_features(last, self.checked("all_features")))[:max_features]
         if not truncated:
             truncated = [Step(1, (), coef=zeros, criterion=float("nan"), candidates=np.empty(0))]
+        # The objective of each cut model, and the features that were left when its last one was chosen.
         objectives = yield from fsmrank.objectives(data, [step.coef for step in truncated])
         for step, objective in zip(truncated, objectives, strict=True):
             compared = without(scores, list(step.selected[:-1]))

@@ -135,11 +135,13 @@ class GAS(PathSelector):
         with _lookup_in(matrix) if matrix is not None else kendall_similarity(data) as between:
             for t in range(k):
                 yield WorkProgress("comparing features", t / k)
+                # Features that are constant within all queries only count when no other feature remains.
                 varying_candidates = is_unranked & varies
                 candidates = varying_candidates if varying_candidates.any() else is_unranked
                 compared[t] = np.where(candidates, scores, np.nan)
                 order[t] = int(np.argmax(np.where(candidates, scores, -np.inf)))
                 is_unranked[order[t]] = False
+                # The scores of the similar features that remain are lowered, except after the last selection.
                 unranked = np.flatnonzero(is_unranked)
                 if t + 1 < k and self.c > 0:
                     similarities = yield from between(int(order[t]), unranked)

@@ -59,6 +59,7 @@ class KendallSimilarity:
     def sums(self, feature: int, other_features: Ints) -> Floats:
         """Return sums of |τ-b| over queries, and in how many queries it is defined, (2, len(others))."""
         out = np.empty((2, other_features.size))
+        # Each thread compares the feature with a part of the others.
         with pool(worthwhile(36.0 * other_features.size * self._ranks.shape[1])) as (executor, workers):
             cuts = np.array_split(np.arange(other_features.size), workers)
 

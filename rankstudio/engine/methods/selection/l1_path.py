@@ -80,12 +80,13 @@ class L1Path(PathSelector):
         scaling = self.checked("scaling")
         yield WorkProgress("following the lasso", 0.0)
         gram, products_with_y = yield from sums_of_products(data)
+        # Constant features never enter, and cannot be scaled.
         column_norms = np.sqrt(np.diag(gram))
         varying = np.flatnonzero(column_norms > 0)
         scale = column_norms[varying] if scaling == "unit" else np.ones(varying.size)
-        alphas, coefs, varying_entry_alphas = lasso_path(
-            gram[np.ix_(varying, varying)] / np.outer(scale, scale), products_with_y[varying] / scale, k
-        )
+        scaled_gram = gram[np.ix_(varying, varying)] / np.outer(scale, scale)
+        alphas, coefs, varying_entry_alphas = lasso_path(scaled_gram, products_with_y[varying] / scale, k)
+        # Weights of the original features, at each knot.
         weights = np.zeros((alphas.size, column_norms.size))
         weights[:, varying] = coefs / scale
         entry_alphas = np.full(column_norms.size, np.nan)
@@ -108,6 +109,7 @@ class L1Path(PathSelector):
         """
         from rankstudio.engine.methods.selection import query_parts  # noqa: PLC0415 - numba
 
+        # The compared sets, the path with its knots, and the sums G and t over all queries.
         steps = yield from query_parts.sized_steps(self, data, n_features)
         path = yield from self.order_features(data, n_features)
         gram, products_with_y = yield from sums_of_products(data)
@@ -116,28 +118,35 @@ class L1Path(PathSelector):
         for index, step in enumerate(steps):
             winner = step.selected[index]
             scores = np.full(gram.shape[0], np.nan)
+            # The lasso at the knot where the winner enters; the features with weights are inside.
             knot = int(np.argmax(knots == entry_alphas[winner]))
             weights = path.found["lasso_coefs_"][knot]
             inside = np.flatnonzero(weights)
             candidates = np.setdiff1d(np.flatnonzero(~np.isnan(step.candidates)), inside)
+            # Without an entry of the winner, there is nothing to compare.
             if np.isnan(entry_alphas[winner]) or winner not in candidates:
                 yield ComparedByQuery((winner,), scores, *query_parts.nothing_compared(data, gram.shape[0]))
                 continue
+            # One matrix [G, t; t', 0] of all queries; the product of the labels is not needed.
             sums = np.block([[gram, products_with_y[:, None]], [products_with_y, 0.0]])[None]
             lasso = _Entry(np.sign(weights[inside]), scaled=self.scaling == "unit")
             max_alpha = knots[knot - 1] if knot else np.inf
+            # The α at which each candidate enters; the parts only count if they explain the winner's.
             alphas, signs = lasso.best(sums, inside, candidates, max_alpha)
             winner_alpha = alphas[candidates == winner][0]
             agrees_with_path = abs(winner_alpha - entry_alphas[winner]) <= _SAME * entry_alphas[winner]
             if not agrees_with_path:
                 yield ComparedByQuery((winner,), scores, *query_parts.nothing_compared(data, gram.shape[0]))
                 continue
+            # The winner and its rivals: the candidates that enter at the greatest α.
             best = np.argsort(-np.nan_to_num(alphas, nan=-1.0), kind="stable")[: _RIVALS + 1]
             best = best[~np.isnan(alphas[best])]
             # The sums without each query, of these columns and the labels.
             columns = [*inside.tolist(), *candidates[best].tolist()]
             query_grams = yield from query_parts.grams_by_query(data, columns)
             submatrix = np.ix_([*columns, gram.shape[0]], [*columns, gram.shape[0]])
+            # Last, the α of the same candidates with the same signs and features inside, but without each
+            # query.
             positions = np.arange(len(columns))
             alphas_without = lasso.alphas(
                 sums[0][submatrix] - query_grams,
@@ -171,15 +180,14 @@ class _Entry:
 
         α is NaN for a candidate that does not enter.
         """
-        alphas = [
-            self.alphas(gram, inside, candidates, np.full(candidates.size, sigma))[0] for sigma in (1.0, -1.0)
-        ]
-        is_valid = [(alpha > 0) & (alpha <= max_alpha * (1 + _SAME)) for alpha in alphas]
-        positive, negative = (
-            np.where(valid, alpha, np.nan) for valid, alpha in zip(is_valid, alphas, strict=True)
-        )
+        valid_alphas = []
+        for sigma in (1.0, -1.0):
+            (alphas,) = self.alphas(gram, inside, candidates, np.full(candidates.size, sigma))
+            is_valid = (alphas > 0) & (alphas <= max_alpha * (1 + _SAME))
+            valid_alphas.append(np.where(is_valid, alphas, np.nan))
+        positive, negative = valid_alphas
         # This also holds if the positive sign has no α.
-        is_negative = is_valid[1] & ~(positive >= negative)
+        is_negative = ~np.isnan(negative) & ~(positive >= negative)
         return np.where(is_negative, negative, positive), np.where(is_negative, -1.0, 1.0)
 
     def alphas(self, gram: Floats, inside: Ints, candidates: Ints, sigma: Floats) -> Floats:
@@ -187,15 +195,18 @@ class _Entry:
 
         The sums have shape (B, n + 1, n + 1). N and M are those of :meth:`L1Path.compared_by_query`.
         """
+        # The sums of the scaled features; labels are not scaled.
         squares = np.diagonal(gram, axis1=1, axis2=2)
         length = np.sqrt(np.maximum(squares, 0.0)) if self.scaled else np.ones_like(squares)
         length[:, -1] = 1.0
         with np.errstate(divide="ignore", invalid="ignore"):
             gram = gram / length[:, :, None] / length[:, None, :]
+            # The products of candidates and inside features, and the two systems with the same matrix.
             cross = gram[:, candidates][:, :, inside]
             matrix = gram[:, inside][:, :, inside]
             right = gram[:, inside, -1]
             ends = np.stack([right, np.broadcast_to(self.signs, right.shape)], axis=-1)
+            # A feature that never enters has no finite α.
             N, M = np.moveaxis(cross @ np.linalg.solve(matrix, ends), -1, 0)
             alphas: Floats = (gram[:, candidates, -1] - N) / (sigma - M)
         return alphas
@@ -214,10 +225,12 @@ def _residual_correlations(
     scale = column_norms if scaling == "unit" else np.ones(column_norms.size)
     compared = np.full((order.size, column_norms.size), np.nan)
     for index, feature in enumerate(order.tolist()):
+        # The model when the feature enters; features that never enter are last.
         alpha = attributes["alphas_"][feature]
         if np.isnan(alpha):
             break
         weights = attributes["lasso_coefs_"][int(np.argmax(attributes["lasso_alphas_"] == alpha))]
+        # All features that vary and are later in the order.
         candidates = column_norms > 0
         candidates[order[:index]] = False
         correlations = np.abs(right - gram @ weights)[candidates] / scale[candidates]
@@ -277,6 +290,7 @@ def lasso_path(gram: Floats, right: Floats, max_features: int) -> tuple[Floats, 
     max_knots = _MOST_KNOTS * n
     w = np.zeros(n)
     entry_alphas = np.full(n, np.nan)
+    # The greatest relevant α: with it, all weights are 0.
     alpha = float(np.abs(right).max(initial=0.0))
     alphas = [alpha]
     weights = [w]
@@ -297,6 +311,7 @@ def lasso_path(gram: Floats, right: Floats, max_features: int) -> tuple[Floats, 
                     entry_alphas[joining] = alpha
             else:
                 is_dependent[joining] = True
+        # Along the path, the weights of the active features and all correlations change linearly with α.
         direction = np.asarray(np.linalg.solve(gram[np.ix_(active, active)], signs[active]), dtype=np.float64)
         rates = gram[:, active] @ direction
         cannot_join = is_dependent.copy()
@@ -310,6 +325,7 @@ def lasso_path(gram: Floats, right: Floats, max_features: int) -> tuple[Floats, 
         w = w.copy()
         w[active] += length * direction
         signs[np.abs(signs) > 1.0] = 0.0
+        # The feature reaches weight 0 first: it leaves, so that combinations with it are independent again.
         if to_leave[leaving_position] == length < alpha:
             leaving = active.pop(leaving_position)
             joining = -1

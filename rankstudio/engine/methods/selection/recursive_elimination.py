@@ -96,12 +96,15 @@ class RecursiveElimination(PathSelector):
         regularization = self.checked("regularization")
         C = self.checked("C")
         gram, right = yield from sums_of_products(data)
+        # Scaled weights are those of features with a standard deviation of 1.
         squares = np.diag(gram)
         deviation = np.sqrt(squares / data.y.size)
         scale = deviation if importance == "scaled" else np.ones(deviation.size)
+        # RankRLS's weights follow from the sums; RankSVM is trained again for each set of features.
         least_squares = nullcontext(_rankrls_weights(gram, right, regularization))
         with least_squares if ranker == "rankrls" else ranksvm_weights(data, C) as weights:
             order, compared = yield from _eliminate(weights, squares == 0, scale, _TIE_TOLERANCES[ranker], k)
+        # The ranking is the reverse of the order: the position of each feature, from 1 on.
         ranking = np.empty(order.size, dtype=np.int64)
         ranking[order] = np.arange(1, order.size + 1)
         return Ordering(features=order[:k], candidates=compared, found={"ranking_": ranking})
@@ -116,9 +119,11 @@ class RecursiveElimination(PathSelector):
         """
         from rankstudio.engine.methods.selection.query_parts import grams_by_query, sized_steps  # noqa: PLC0415 - numba
 
+        # The steps, with at least two features, because the comparison of two orders the first two positions.
         steps = yield from sized_steps(self, data, max(n_features, min(2, data.X.shape[1])))
         importance = self.checked("importance")
         regularization = self.checked("regularization")
+        # A feature that is constant within all queries has no weight to compare.
         varies = np.diag((yield from sums_of_products(data))[0]) > 0
         n = data.X.shape[1]
         Q = data.ptr.size - 1
@@ -130,6 +135,7 @@ class RecursiveElimination(PathSelector):
             scores = np.full(n, np.nan)
             parts = np.zeros((n, Q))
             if columns.size > 1 and varies[columns].all():
+                # The weights of this step's features on all queries, (t,), and without each query, (Q, t).
                 query_grams = yield from grams_by_query(data, columns.tolist())
                 total = query_grams.sum(axis=0)
                 if self.ranker == "rankrls":
@@ -137,10 +143,14 @@ class RecursiveElimination(PathSelector):
                     without = _ridge_weights(total - query_grams, regularization)
                 else:
                     weights, without = yield from _svm_weights(data, columns, self.checked("C"))
+                # The scaled importance is a weight times the length of its feature, which is shorter without
+                # a query.
                 if importance == "scaled":
                     weights = weights * np.sqrt(np.diag(total)[:-1])
                     squares = np.diagonal(total - query_grams, axis1=1, axis2=2)[:, :-1]
                     without = without * np.sqrt(np.maximum(squares, 0.0))
+                # The smallest |weight| wins where a feature is eliminated, the greatest one at the first
+                # position.
                 sign = 1.0 if position == 0 else -1.0
                 scores[columns] = sign * np.abs(weights)
                 parts[columns] = sign * (np.abs(weights)[:, None] - np.abs(without).T)

@@ -164,12 +164,14 @@ def directed_measures(
     name = find_measure(measure).name
     signs = (1.0, -1.0) if both_directions else (1.0,)
     n = data.X.shape[1]
+    # Sums over queries of each shard, and in how many queries the measure is defined.
     total, count = np.empty((2, len(signs), n))
     for columns in data.portions():
         yield WorkProgress(activity, columns.start / n)
         total[:, columns], count[:, columns] = yield from summed(
             data, activity, _measure_sums, columns, name, convention, signs
         )
+    # The mean over these queries; NaN without any.
     values = np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
     return values[0], values[1] if both_directions else None
 
@@ -184,6 +186,7 @@ def _measure_sums(
         return sparse_columns.measure_sums(data, columns, measure, convention, signs)
     evaluator = Evaluator(data.y, data.ptr, convention, [measure], grading=data.grading)
     total, count = np.empty((2, len(signs), columns.stop - columns.start))
+    # Some features at a time, each as a row of scores.
     for part in column_portions(len(data.X), columns):
         features = np.ascontiguousarray(data.X[:, part].T)
         part_slice = slice(part.start - columns.start, part.stop - columns.start)
@@ -345,6 +348,7 @@ def statistic_by_query(estimator: MutualInformation, data: TrainingData) -> Wait
     for columns in data.portions():
         yield WorkProgress(_PROGRESS_TEXT, columns.start / n)
         column_edges = edges[columns]
+        # The first pass counts documents per bin and label; the second one adds up what each document gains.
         (counts,) = yield from summed(data, _PROGRESS_TEXT, _joint_counts, columns, column_edges, labels)
         gains = np.array([estimator.gains(joint) for joint in counts])
         (parts[columns],) = yield from summed(

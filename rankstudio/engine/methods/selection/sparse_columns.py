@@ -92,15 +92,16 @@ def measure_sums(
 
     all_nonzeros = _Entries.of(data, columns)
     width = columns.stop - columns.start
-    ties = Evaluator(data.y, data.ptr, convention, [measure], grading=data.grading).per_query(
-        np.zeros(data.y.size)
-    )[measure]
+    # The measure of equal scores, in each query.
+    all_queries = Evaluator(data.y, data.ptr, convention, [measure], grading=data.grading)
+    ties = all_queries.per_query(np.zeros(data.y.size))[measure]
+    # The column and the query of each run.
     begins = _starts_of_runs(all_nonzeros, data.query)
     column = all_nonzeros.column[begins]
     query_of_run = data.query[all_nonzeros.row[begins]]
-    merged_into, is_kept = _merged_runs(
-        all_nonzeros, begins, 2 * data.y.size if find_measure(measure).by_rank else 0
-    )
+    # Only a measure of ranks is the same for runs whose single entries rank their query alike.
+    n_ways = 2 * data.y.size if find_measure(measure).by_rank else 0
+    merged_into, is_kept = _merged_runs(all_nonzeros, begins, n_ways)
     # From here on, only the kept runs and their entries.
     in_kept_run = is_kept[np.cumsum(begins) - 1]
     nonzeros = _Entries(*(array[in_kept_run] for array in all_nonzeros))
@@ -128,12 +129,18 @@ def measure_sums(
         for start in range(first, last, step):
             end = min(start + step, last)
             scores = np.zeros((end - start, rows.size))
-            chosen = entries[slice(*np.searchsorted(places_of_entries, (start, end)))]
+            # The entries with places start … end - 1 are written to the scores.
+            first_entry, end_entry = np.searchsorted(places_of_entries, (start, end))
+            chosen = entries[first_entry:end_entry]
             scores[entry_place[chosen] - start, of_row[nonzeros.row[chosen]]] = nonzeros.value[chosen]
-            chosen = runs[slice(*np.searchsorted(places_of_runs, (start, end)))]
+            # The measures of the runs with these places are read from the table.
+            first_run, end_run = np.searchsorted(places_of_runs, (start, end))
+            chosen_runs = runs[first_run:end_run]
+            table_rows = run_place[chosen_runs] - start
+            table_columns = of_query[run_query[chosen_runs]]
             for index, sign in enumerate(signs):
                 table = evaluator.per_query_many(sign * scores)[measure]
-                values[index, chosen] = table[run_place[chosen] - start, of_query[run_query[chosen]]]
+                values[index, chosen_runs] = table[table_rows, table_columns]
     # Start from ties in all queries, and replace the values of the queries with runs.
     total, count_of = np.empty((2, len(signs), width))
     tied = ties[query_of_run]

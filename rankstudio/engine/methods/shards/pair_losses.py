@@ -378,10 +378,11 @@ class _HingeLine:
 
     def value(self, t: float) -> Waiting[LineValue]:
         hinge, slope = yield from self._pairs.hinge_on_line(self._w, self._p, t, plane=False)
-        return LineValue(hinge.loss, slope, None)
+        return LineValue(loss=hinge.loss, slope=slope, tangent=None)
 
     def tangent(self, t: float) -> Waiting[Tangent]:
-        return (yield from self._pairs.hinge_on_line(self._w, self._p, t, plane=True))[0]
+        tangent, _ = yield from self._pairs.hinge_on_line(self._w, self._p, t, plane=True)
+        return tangent
 
 
 @contextmanager

@@ -200,9 +200,11 @@ def models_in_order(
         coefs = np.zeros((order.size, data.X.shape[1]))
         coefs[:, order] = narrow_coefs
         return coefs, errors
+    # The first pass: the sums of all queries, from which all models follow.
     squares, right = yield from sums_of_products(data, cost)
     with STEADY:
         coefs, factor, along = nested_factor(squares, right, order, regularization)
+    # The second pass: the errors of each query by the models trained without it.
     (errors,) = yield from summed(
         data,
         "leaving queries out",
@@ -234,10 +236,12 @@ def combined_models(
     of the first pass over the data is cached.
     """
     order = np.arange(len(combinations))
+    # X^'X^ and X^'y^ of the weighted sums follow from those of the features.
     squares, right = yield from sums_of_products(data)
     coefs, factor, along = nested_factor(
         combinations @ squares @ combinations.T, combinations @ right, order, regularization
     )
+    # A pass over the data for the errors.
     (errors,) = yield from summed(
         data,
         "leaving queries out",

@@ -146,17 +146,20 @@ class _Session:
         One shard more than there are threads is submitted at a time, so that few results are in memory.
         """
         indices = range(len(self._states))
+        # Without threads or processes, one shard after the other.
         if self._executor is None:
             yield from (self._step(index, message) for index in indices)
             return
         waiting = [self._executor.submit(self._step, i, message) for i in indices[: self._workers + 1]]
         try:
             for index in indices:
+                # The next shard is submitted when the first one of those waiting has its result.
                 summands = waiting.pop(0).result()
                 if index + self._workers + 1 < len(indices):
                     waiting.append(self._executor.submit(self._step, index + self._workers + 1, message))
                 yield summands
         finally:
+            # After an error or an early end, shards that have not begun are left out.
             for future in waiting:
                 future.cancel()
 
@@ -328,20 +331,25 @@ class TrainingData:
             limit.
         """
         on_disk = self.several and in_file(self.X)
-        if on_disk and (needed := 2.0 * self.X.nbytes) > (free := budget()):
-            raise OutOfMemoryError(
-                tr(
-                    "{what} needs all documents at once: {m} documents with {n} features take "
-                    "at least {needed} of memory, and the limit is {budget}. Raise the limit "
-                    "or use fewer documents."
-                ).format(
-                    what=method,
-                    m=count_text(self.X.shape[0]),
-                    n=count_text(self.X.shape[1]),
-                    needed=size(needed),
-                    budget=size(free),
-                )
+        if not on_disk:
+            return self._all_documents
+        # The documents are needed twice: as they are, and centred.
+        needed = 2.0 * self.X.nbytes
+        free = budget()
+        if needed > free:
+            text = tr(
+                "{what} needs all documents at once: {m} documents with {n} features take "
+                "at least {needed} of memory, and the limit is {budget}. Raise the limit "
+                "or use fewer documents."
             )
+            problem = text.format(
+                what=method,
+                m=count_text(self.X.shape[0]),
+                n=count_text(self.X.shape[1]),
+                needed=size(needed),
+                budget=size(free),
+            )
+            raise OutOfMemoryError(problem)
         return self._all_documents
 
     def for_method(self, accepts_sparse: bool) -> TrainingData:
@@ -392,14 +400,17 @@ class TrainingData:
         OSError
             If the disk is full.
         """
+        # In memory, the documents are copied at once.
         if not self.several:
             return training_data(self._all_documents.taken(queries))
+        # The queries of the copy.
         sizes = np.diff(self.ptr)[queries]
         ptr = np.append(0, np.cumsum(sizes)).astype(np.int64)
         # Row of each document of the copy in these data.
         rows = np.repeat(self.ptr[queries] - ptr[:-1], sizes) + np.arange(ptr[-1])
         shape = rows.size, self.X.shape[1]
         X = empty_in_file(shape, store.scratch_folder()) if in_file(self.X) else np.empty(shape)
+        # The rows of the copy that come from each shard are adjacent, because rows ascends.
         for index, shard in enumerate(self.shards):
             first, last = np.searchsorted(rows, (shard.rows.start, shard.rows.stop))
             X[first:last] = self._rows(index)[rows[first:last] - shard.rows.start]
@@ -508,6 +519,7 @@ def training_data(data: GivenData) -> TrainingData:
     """
     if isinstance(data, TrainingData):
         return data
+    # Sparse and other data of their own class remain one shard.
     if type(data) is not QueryData:
         return TrainingData(data.X, data.y, data.ptr, given=data, part_of=data.part_of, sharing=data.shared)
     is_one_shard = data.preferences is not None or len(shards_of(data.ptr)) == 1

@@ -129,10 +129,12 @@ def changes_where_present(
         while position < stop:
             q = query[rows[position]]
             position = _products_in_query(columns, t, position, stop, query_products)
+            # The other queries' pivot and right-hand side; this query's e'v and v'v.
             pivot = totals[c, 0] - query_products[0] + regularization
             right = totals[c, 1] - query_products[1]
             product = query_products[1]
             length = query_products[0]
+            # The selected features' part in all four, by (1) to (3) in :mod:`_column_search_kernel`.
             for i in range(t):
                 inside[i] = 0.0
                 for k in range(i + 1):
@@ -161,6 +163,7 @@ def held_out_models(t: int, state: State, columns: Columns, models: Floats, resi
     basis = columns[4]
     query = columns[5]
     width = along.shape[2]
+    # w_q = L_q^-T times `along`; query q is the i-th one of block k.
     for q in range(models.shape[0]):
         k = q // width
         i = q % width
@@ -168,6 +171,7 @@ def held_out_models(t: int, state: State, columns: Columns, models: Floats, resi
             models[q, a] = 0.0
             for c in range(a, t):
                 models[q, a] += inverse[k, c, a, i] * along[k, c, i]
+    # The labels minus the predictions; column 0 of the basis are the labels.
     for row in range(residual.shape[0]):
         residual[row] = basis[row, 0]
         for a in range(t):
@@ -192,10 +196,12 @@ def changes_by_back_fitting(
     total = np.empty(t + 1)
     for c in range(chosen.shape[0]):
         j = chosen[c]
+        # The products of the column with the labels and the selected features, over all queries.
         total[:] = 0.0
         for position in range(starts[j], starts[j + 1]):
             for a in range(t + 1):
                 total[a] += basis[rows[position], a] * values[position]
+        # Entries are sorted by row, so those of a query are adjacent.
         change = 0.0
         position = starts[j]
         while position < starts[j + 1]:
@@ -209,9 +215,11 @@ def changes_by_back_fitting(
                 position += 1
             size = ptr[q + 1] - ptr[q]
             mean /= size
+            # The sum of squares about the mean: rows without an entry are 0, so each adds mean².
             square = (size - (position - first)) * mean * mean
             for entry in range(first, position):
                 square += (values[entry] - mean) ** 2
+            # The new weight without the query, from the products of the other queries.
             right = total[0] - product
             for a in range(t):
                 right -= total[a + 1] * models[q, a]

@@ -126,6 +126,7 @@ def _append_to_factor(
     s is the pivot in (2) of the module's docstring.
     """
     inverse, _, along, _, _, _ = state
+    # The pivot of (2), and the new number of the forward substitution.
     for i in range(BLOCK):
         inverse_root[i] = total[0] - query_products[0, i] + regularization
         along[k, t, i] = total[1] - query_products[1, i]
@@ -138,6 +139,7 @@ def _append_to_factor(
         inverse_root[i] = 1.0 / np.sqrt(max(inverse_root[i], regularization))
         along[k, t, i] *= inverse_root[i]
         inverse[k, t, t, i] = inverse_root[i]
+    # The new row of L_q^-1 is -p'L_q^-1, divided by the root of the pivot.
     row = inverse[k, t]
     row[:t] = 0.0
     for a in range(t):
@@ -165,6 +167,7 @@ def _append_held_out(
     _, inner, along, label_products, residual_products, error = state
     # (3) of the module's docstring, divided by the root of the pivot.
     _times_symmetric(inner[k], t, p, spare)
+    # The new row of `inner` and its diagonal entry v'v, then v'y^.
     for i in range(BLOCK):
         inner[k, t, t, i] = query_products[0, i]
         label_products[k, t, i] = query_products[1, i]
@@ -173,14 +176,17 @@ def _append_held_out(
             inner[k, t, a, i] = (f[a, i] - spare[a, i]) * inverse_root[i]
             inner[k, t, t, i] += p[a, i] * (spare[a, i] - 2.0 * f[a, i])
             label_products[k, t, i] -= p[a, i] * label_products[k, a, i]
+    # Divided by the root of the pivot: twice for v'v.
     for i in range(BLOCK):
         inner[k, t, t, i] *= inverse_root[i] * inverse_root[i]
         label_products[k, t, i] *= inverse_root[i]
         residual_products[k, t, i] = label_products[k, t, i]
+    # The residual's products with the new column, and their changes with the earlier ones.
     for a in range(t):
         for i in range(BLOCK):
             residual_products[k, t, i] -= inner[k, t, a, i] * along[k, a, i]
             residual_products[k, a, i] -= along[k, t, i] * inner[k, t, a, i]
+    # The error by (4), and the residual after the new column.
     for i in range(BLOCK):
         weight = along[k, t, i]
         length = inner[k, t, t, i]
@@ -254,6 +260,7 @@ def removals(t: int, first: int, last: int, state: State, partial: Floats) -> No
     work = np.empty((5, BLOCK))
     for k in range(first, last):
         for b in range(t):
+            # Column b of L_q^-1, which is 0 above the diagonal.
             for a in range(b, t):
                 for i in range(BLOCK):
                     column[a - b, i] = inverse[k, a, b, i]
@@ -270,6 +277,7 @@ def removals(t: int, first: int, last: int, state: State, partial: Floats) -> No
                     work[3, i] += 2.0 * entry * work[4, i]
             change = 0.0
             for i in range(BLOCK):
+                # η of (5).
                 step = work[1, i] / work[0, i]
                 change += step * (step * work[3, i] + 2.0 * work[2, i])
             partial[k, b] = change

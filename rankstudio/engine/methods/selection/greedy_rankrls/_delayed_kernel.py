@@ -61,6 +61,7 @@ def select(
     product = work[6]
     space = work[7:]
     for k in range(pivot.shape[0]):
+        # The kept steps' γ and d at b, and the terms of b itself, which the other columns need.
         _coefficients(k, selected_position, h, delayed, space)
         for i in range(BLOCK):
             pivots[k, h, i] = pivot[k, b, i]
@@ -68,10 +69,12 @@ def select(
         for order in range(remaining.shape[0]):
             j = remaining[order]
             position = places[order]
+            # The row and the product of column j, as they were at the last update of the matrices.
             if at_gram >= 0:
                 _begin(k, at_gram, j, gram, row, product)
             else:
                 _read(k, _below(selected_position, position), matrices, row, product)
+            # The delayed steps that the matrices do not contain yet.
             _subtract(k, position, h, delayed, space, row, product)
             total_j = total[j]
             for i in range(BLOCK):

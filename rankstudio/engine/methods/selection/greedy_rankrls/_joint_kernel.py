@@ -101,6 +101,7 @@ def _learn(
     right = state[1]
     size = group.shape[0]
     for a in range(size):
+        # Row a of the factor L, from the pairs (a, c) with c < a, which are adjacent in `joint`.
         for c in range(a):
             for i in range(BLOCK):
                 factor[a, c, i] = joint[k, pair, i]
@@ -110,6 +111,7 @@ def _learn(
             for i in range(BLOCK):
                 factor[a, c, i] /= factor[c, c, i]
             pair += 1
+        # The diagonal entry, and the forward substitution.
         for i in range(BLOCK):
             factor[a, a, i] = pivot[k, group[a], i]
             beta[a, i] = right[k, group[a], i]
@@ -121,6 +123,7 @@ def _learn(
             remainder = factor[a, a, i]  # below λ only by rounding
             factor[a, a, i] = np.sqrt(regularization if regularization > remainder else remainder)
             beta[a, i] /= factor[a, a, i]
+    # The backward substitution.
     for a in range(size - 1, -1, -1):
         for c in range(a + 1, size):
             for i in range(BLOCK):

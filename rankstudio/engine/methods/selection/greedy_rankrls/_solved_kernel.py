@@ -99,6 +99,7 @@ def select(
     c = work[end + t : end + 2 * t]
     space = work[end + 2 * t :]
     for k in range(gram.shape[0]):
+        # The systems of the t other features in each query, which give z and c.
         _relate(k, t, selected, ascending, places, gram, total, factor, z, c, space)
         for i in range(BLOCK):
             factor[1][k, t, i] = pivot[k, b, i]
@@ -114,6 +115,7 @@ def select(
                     moved[index, i] = inner
                     row[index, i] = total_j - inner
                     correction[index, i] = 0.0
+            # Two of the earlier features at a time are subtracted; an odd last one is subtracted below.
             for a in range(0, t - 1, 2):
                 _follow(k, a, places, tile, gram, total, z, c, row, moved, correction)
             if t % 2:
@@ -127,6 +129,7 @@ def select(
                         row[index, i] -= z[t - 1, i] * outer
                         moved[index, i] -= z[t - 1, i] * inner
                         correction[index, i] += c[t - 1, i] * outer
+            # The row and the product of each feature of the tile are complete, so that it can be updated.
             for index in range(tile.shape[0]):
                 j = tile[index]
                 for i in range(BLOCK):
@@ -187,12 +190,14 @@ def _relate(
     end = t * (t - 1) // 2
     right = space[:t]
     value = space[t]
+    # The right-hand side T_q[A, b] of (1).
     for a in range(t):
         total_a = total[a, b]
         gram_row = places[a]
         for i in range(BLOCK):
             right[a, i] = total_a - gram[k, gram_row, b, i]
     _solve(k, t, factor, right, z, value)
+    # The right-hand side X^_q[:, A]'u_b of (2), by (4).
     for a in range(t):
         gram_row = places[a]
         for i in range(BLOCK):
@@ -225,6 +230,7 @@ def _solve(k: int, t: int, factor: Factor, right: Floats, out: Floats, value: Fl
         for e in range(a - a % 4, a):
             for i in range(BLOCK):
                 value[i] -= rows[k, start + e, i] * right[e, i]
+        # The number divided by the pivot, and its products with the row, which are terms of all earlier ones.
         for i in range(BLOCK):
             value[i] /= pivots[k, a, i]
             out[a, i] = value[i]

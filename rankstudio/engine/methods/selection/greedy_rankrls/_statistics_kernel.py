@@ -130,6 +130,7 @@ def extend(
     b = selected[t]
     diagonal = total[b] + regularization
     value = total[n]
+    # Row t of the factor L, which is kept, and the next number of the forward substitution.
     for i in range(t):
         entry = total[selected[i]]
         for c in range(i):
@@ -140,6 +141,7 @@ def extend(
         value -= entry * along[i]
     factor[t, t] = np.sqrt(regularization if regularization > diagonal else diagonal)
     along[t] = value / factor[t, t]
+    # The weights all change, so the backward substitution starts anew.
     for i in range(t, -1, -1):
         value = along[i]
         for c in range(i + 1, t + 1):
@@ -163,6 +165,7 @@ def products(
     for k in range(first, last):
         for i in range(width):
             q = k * width + i
+            # The sums of one query, four documents at a time, and then the remaining ones.
             for j in range(n):
                 sums[j] = 0.0
             if q + 1 < ptr.shape[0]:

@@ -20,6 +20,7 @@ def gather_row(gram: Floats, queries: Ints, row: int, out: Floats, total: Floats
     for k in range(out.shape[0]):
         first = k * width
         count = min(width, queries.shape[0] - first)
+        # The entries of the block's queries, and their sum.
         for j in range(n):
             summed = 0.0
             for i in range(count):
@@ -45,6 +46,7 @@ def gather_squares(gram: Floats, queries: Ints, out: Floats, total: Floats) -> N
     for k in range(out.shape[0]):
         first = k * width
         count = min(width, queries.shape[0] - first)
+        # The entries of the block's queries, their sum, and 0 for the queries that pad the block.
         for j in range(n):
             summed = 0.0
             for i in range(count):

@@ -78,14 +78,17 @@ class Algorithm1Search:
         C = self._C
         U = self._U
         a = self._a
+        # The rank-one update of G by the new feature, as the factors d of y^ and t of each feature.
         c = 1.0 / (1.0 + X[:, b] @ C[:, b])
         d = c * (C[:, b] @ self._y)
         t = c * (X[:, b] @ C)
         C_b = C[:, b].copy()
         U_b = U[:, b].copy()
+        # The update of Q in each query, by its entries of the columns of b.
         gamma = 1.0 / (-1.0 / c + self._per_query(C_b * U_b))
         of_a = gamma * self._per_query(U_b * (a - d * C_b))
         of_C = gamma[:, None] * self._per_query(U_b[:, None] * (C - C_b[:, None] * t))
+        # The new p, U, a and C, from the old ones.
         self._p = self._p - U_b * (d + of_a[self._query])
         self._U = U - U_b[:, None] * (t + of_C[self._query])
         self._a = a - d * C_b

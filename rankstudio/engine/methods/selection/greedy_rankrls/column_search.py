@@ -139,6 +139,7 @@ class ColumnProducts:
     ) -> Comparison:
         t = factor.shape[0]
         columns = self.columns
+        # The matrices and vectors of each query in coordinates that all queries share.
         S, H, a, b = _in_whitened_coordinates(factor, state, self.n_queries)
         # S and H are symmetric: their lower triangles suffice, with entries off the diagonal counted twice.
         low, high = np.tril_indices(t)
@@ -154,11 +155,13 @@ class ColumnProducts:
             # Of each candidate: its square, its product with the labels, its products with the t features.
             totals = np.empty((candidates.size, t + 2))
             column_kernels.products_of_columns(columns, t, candidates, totals)
+            # The quadratic forms p'Sp and p'Hp of all candidates and queries are products with these pairs.
             p = totals[:, 2:] @ inverse.T
             pairs = p[:, low] * p[:, high]
             out = pairs @ S_pairs
             lengths = pairs @ H_pairs
             column_kernels.changes_where_absent(totals, regularization, out, lengths, p @ a.T, p @ b.T)
+            # In the queries where a candidate has entries, its change is computed again with them.
             column_kernels.changes_where_present(
                 columns, candidates, totals, p, regularization, inverse, S, H, a, b, out
             )
@@ -317,6 +320,7 @@ class OnDemandSearch:
 
     def _make_room(self, capacity: int) -> None:
         """Enlarge the arrays to ``capacity`` features."""
+        # Arrays are (blocks, features, features, BLOCK) or (blocks, features, BLOCK); new entries are 0.
         growth = capacity - self._right_side.size
         inverse, inner, *flat_arrays = self._state
         square = ((0, 0), (0, growth), (0, growth), (0, 0))

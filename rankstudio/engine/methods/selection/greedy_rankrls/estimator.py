@@ -194,9 +194,11 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         return free if self.n_features_to_select is None else min(self.n_features_to_select, free)
 
     def memory_need(self, shape: DataShape) -> MemoryNeed:  # noqa: D102 - inherited
+        # One ranking needs all documents, and H for left-out pairs.
         if self.pairs == "pointwise" or shape.Q == 1:
             matrices = 0.0 if self.pairs == "pointwise" else 2 * NUMBER * shape.m**2
             return whole_need(shape, 3.0).plus(matrices)
+        # Otherwise the need depends on the way the path is found.
         groups = ColumnGroups.of(shape.n, self.groups)
         k = groups.greatest(self.n_steps(shape.n))
         search_shape = Shape(shape.m, shape.n, shape.Q, k)
@@ -229,6 +231,7 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         data = training_data(data)
         if data.sparse:
             self.check_sparse(one_ranking=data.one_ranking, preferring=data.preferring)
+        # One ranking has left-out documents or pairs in place of left-out queries.
         if self.checked("pairs") == "pointwise" or data.one_ranking:
             steps = self._one_ranking(data, regularization, groups, rules, cost)
         else:
@@ -278,6 +281,7 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
 
     def _check_one_ranking(self, data: TrainingData, cost: PairCost) -> None:
         """Raise a ParameterError for settings without a closed form of left-out documents."""
+        # Pointwise means documents in place of pairs, so that the costs of pairs do not apply.
         pointwise = self.pairs == "pointwise"
         if data.preferring:
             raise ParameterError("pairs", self.pairs, "query with preferences, which are pairs")
@@ -286,6 +290,7 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
             raise ParameterError(name, getattr(cost, name), "the default without pairs")
         if not pointwise and held_out_weighting(cost) != "size":
             raise ParameterError("weighting", cost.weighting, "size for one ranking")
+        # How sets are searched and models fitted.
         condition = "without pairs" if pointwise else "for one ranking"
         for name, choices in (("fitting", ("pre",)), ("search", ("forward", "floating", "swap"))):
             if getattr(self, name) not in choices:
@@ -299,8 +304,10 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         "columns" is fastest if few candidates are compared, or if candidates are compared by back-fitting. It
         needs all data in memory, so for several shards another way is preferred where one exists.
         """
+        # Algorithms that are chosen by name.
         if self.algorithm in ("columns", "algorithm1"):
             return self.algorithm
+        # Otherwise the way depends on whether Gram matrices are small enough for this shape.
         gram_matrices = shape.by_gram_matrices(self.algorithm)
         if self.fitting == "back":
             return "on demand" if several_shards and gram_matrices else "columns"
@@ -415,6 +422,7 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
 
     def rules(self, groups: ColumnGroups) -> Constraints:
         """Validate the parameters and their combination, and return the features that may be selected."""
+        # Combinations of parameters that exclude each other are refused first.
         algorithm = self.checked("algorithm")
         if self.checked("fitting") == "back" and algorithm not in ("auto", "columns"):
             raise ParameterError("algorithm", algorithm, "auto or columns with back-fitting")
@@ -423,15 +431,15 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
         if not groups.trivial:
             self._check_groups()
         return Constraints.of(
-            groups,
-            self.n_features_to_select,
-            self.pinned,
-            self.banned,
-            self.checked("n_candidates"),
-            self.seed,
-            self.costs,
-            self.budget,
-            self.checked("size_penalty"),
+            groups=groups,
+            n_features_to_select=self.n_features_to_select,
+            pinned=self.pinned,
+            banned=self.banned,
+            n_candidates=self.checked("n_candidates"),
+            seed=self.seed,
+            costs=self.costs,
+            budget=self.budget,
+            size_penalty=self.checked("size_penalty"),
         )
 
     def _check_groups(self) -> None:
@@ -445,13 +453,16 @@ class GreedyRankRLS(GrowingSelector, PairwiseLeastSquares):
     def _check_search(self) -> None:
         """Raise a ParameterError for settings that only forward search supports."""
         search_text = f"{self.search} search"
-        for is_set, reason in (
+        # Settings that need forward search.
+        reasons = (
             (self.n_candidates is not None, f"n_candidates is given: {search_text} compares all features"),
             (self.costs is not None, f"features have costs: {search_text} compares sets of equal size"),
             (self.fitting == "back", f"fitting is back: {search_text} compares exact criteria"),
-        ):
+        )
+        for is_set, reason in reasons:
             if is_set:
                 raise ParameterError("search", self.search, f"forward where {reason}")
+        # Algorithms that cannot take a feature out of the model again.
         if self.algorithm in ("algorithm1", "rows"):
             choices = "auto or statistics" if self.search == "best" else "auto, statistics or columns"
             expected = f"{choices} with {search_text} (only these can remove features)"

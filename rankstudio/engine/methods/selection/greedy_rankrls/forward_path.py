@@ -196,14 +196,7 @@ class GreedyState:
         self._rows: SelectedRows = rows(gram, work.regularization, row_arrays)
         self._remaining: Ints = np.arange(n)
         self._groups = (
-            JointPairs(
-                groups=work.groups,
-                n=n,
-                blocks=blocks,
-                empty=scratch.empty,
-            )
-            if work.groups
-            else None
+            JointPairs(groups=work.groups, n=n, blocks=blocks, empty=scratch.empty) if work.groups else None
         )
 
     def step(self, data: QueryData, message: Message) -> tuple[Floats, ...]:
@@ -214,6 +207,7 @@ class GreedyState:
             case TotalRow(feature):
                 return (self._row(data, feature),)
             case Start(total):
+                # The squares and the label products over all shards, with which each shard begins.
                 ends = np.stack([np.diagonal(total)[:-1], total[-1, :-1]])
                 kernels.start(self._statistics.known, ends, self._work.regularization, self._state)
                 if self._groups:
@@ -305,7 +299,8 @@ def statistics_of(
 
 def gram_statistics(data: QueryData, cost: PairCost = DEFAULT_COST) -> Statistics:
     """Return Gram matrices of centred data or of rows in memory, regardless of their size."""
-    return statistics_of(data, cost, True, False, Scratch(Room(lambda: float("inf"))))
+    no_limit = Scratch(Room(lambda: float("inf")))
+    return statistics_of(data, cost, with_gram=True, by_blocks=False, scratch=no_limit)
 
 
 def _query_statistics(
@@ -314,10 +309,13 @@ def _query_statistics(
     """Compute the squares, the label products and, if requested, the Gram matrices of all queries."""
     n = data.X.shape[1]
     blocks = -(-(data.ptr.size - 1) // BLOCK)  # rounded up
+    # The arrays of all blocks, which are filled block by block.
     shapes = [(n,), (n,), (), (n + 1, n + 1) if with_gram else ()]
     squares, rights, labels, gram = cut_blocks(scratch.lasting, blocks, shapes)
     total = np.zeros((n + 1, n + 1))
     if with_gram:
+        # Gram matrices contain all other products: squares on the diagonal, those with the labels in the last
+        # row.
         for block, grams in enumerate(gram_blocks(data, cost, by_blocks)):
             kernels.side_by_side(grams, gram[block])
             total += grams.sum(axis=0)
@@ -326,6 +324,7 @@ def _query_statistics(
             _write_block((squares, rights, labels), block, of_squares, of_labels)
     else:
         # Reused: allocating memory for each block would take longer than computing.
+        # Without Gram matrices, only the diagonal and the last row are computed.
         buffer = np.empty((0, n))
         for block, (X, y, ptr) in enumerate(centred_blocks(data, cost, by_blocks)):
             buffer = buffer if len(buffer) >= len(X) else np.empty_like(X)
@@ -371,18 +370,22 @@ def centred_blocks(data: QueryData, cost: PairCost, by_blocks: bool) -> Iterator
     each block would take longer than computing it.
     """
     source_rows = data if by_blocks else PairRows.of(data, cost)
-    starts = source_rows.ptr[
-        np.append(np.arange(0, source_rows.ptr.size - 1, BLOCK), source_rows.ptr.size - 1)
-    ]
+    # The first row of each block, and the end of the last block, which may have fewer queries.
+    n_queries = source_rows.ptr.size - 1
+    starts = source_rows.ptr[np.append(np.arange(0, n_queries, BLOCK), n_queries)]
+    # Work space for the largest block.
     space = np.empty((int(np.diff(starts).max()), data.X.shape[1])) if by_blocks else np.empty(0)
     for first, (start, end) in zip(
         range(0, source_rows.ptr.size, BLOCK), pairwise(starts.tolist()), strict=False
     ):
+        # The positions of the block's queries within the block.
         ptr = source_rows.ptr[first : first + BLOCK + 1] - start
+        # All rows are centred and in memory already.
         if not by_blocks:
             X, y = source_rows.centred
             yield X[start:end], y[start:end], ptr
             continue
+        # Otherwise only the rows of this block are centred.
         X = data.X[start:end]
         y = data.y[start:end]
         if cost.default:
@@ -439,12 +442,13 @@ def forward_path(
     rows for other λ. This process needs O(n² + k²) memory. "auto" and the cached rows of shards depend only
     on the shape of the data, so results do not depend on the available memory.
     """
-    n = data.X.shape[1]
+    m, n = data.X.shape
     k = groups.greatest(rules.k)
-    statistics_kind = (
-        "statistics" if groups.joint else kept_statistics(algorithm, (*data.X.shape, data.ptr.size - 1), k)
-    )
+    # Whole Gram matrices or only the rows of selected features: groups always need whole ones.
+    shape = (m, n, data.ptr.size - 1)
+    statistics_kind = "statistics" if groups.joint else kept_statistics(algorithm, shape, k)
     is_whole = statistics_kind == "statistics"
+    # The number of steps after which the matrices are brought up to date.
     steps = k if groups.joint else delay(n, k, is_whole)
     work = GreedyWork(
         regularization=regularization,
@@ -455,6 +459,7 @@ def forward_path(
         delay=steps,
         groups=groups.joint,
     )
+    # The work runs in the session, on the workers of the shards; the search only chooses features.
     with data.session(work) as session:
         search = ForwardSearch(session, work, groups)
         total = yield from totals(session, data, is_whole, cost)

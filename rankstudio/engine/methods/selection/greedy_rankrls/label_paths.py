@@ -34,6 +34,7 @@ def label_paths(
     _refuse_large(needed, *data.X.shape)
     groups = ColumnGroups.of(data.X.shape[1], ())
     shared_cost = PairCost()
+    # The Gram matrices do not depend on the labels, so they are computed once.
     data, targets = rows_and_targets(cost, data)
     known_statistics = gram_statistics(data)
 

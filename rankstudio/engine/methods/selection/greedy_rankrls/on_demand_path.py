@@ -117,7 +117,9 @@ class OnDemandState:
     def __init__(self, work: OnDemandWork, data: QueryData, scratch: Scratch) -> None:
         self._work = work
         self._scratch = scratch
-        self._statistics = statistics_of(data, work.cost, True, work.by_blocks, scratch)
+        self._statistics = statistics_of(
+            data, work.cost, with_gram=True, by_blocks=work.by_blocks, scratch=scratch
+        )
 
     def step(self, data: QueryData, message: Message) -> tuple[Floats, ...]:
         """Return the answer to a message: the totals, or criteria of a selection."""
@@ -253,17 +255,20 @@ def on_demand_path(
         cost=cost,
         by_blocks=data.several,
     )
+    # Too many sets for the best ones are refused first, before the greedy path takes its time.
     if search == "best":
         with data.session(work) as session:
-            total = yield from totals(session, data, True, cost)
+            total = yield from totals(session, data, with_gram=True, cost=cost)
         check_sizes(_varying_groups(groups, total), rules)
+    # Other searches improve on the greedy path, which ignores the penalty of the size while it grows.
     greedy: list[Step] = []
     if search != "forward":
         unpenalised_rules = replace(rules, size_penalty=0.0)
         path = forward_path(data, regularization, groups, unpenalised_rules, cost, algorithm)
         greedy = yield from greedy_steps(path, rules)
+    # A fresh search, without selected features.
     with data.session(work) as session:
-        total = yield from totals(session, data, True, cost)
+        total = yield from totals(session, data, with_gram=True, cost=cost)
         (criterion,) = yield from session.sum(Begin(total), WHAT)
         of_groups = OnDemandGroups(
             session=session,
@@ -282,7 +287,12 @@ def on_demand_path(
             case "best":
                 grams = yield from _all_gram_matrices(data, cost)
                 problem = SubsetProblem.of_matrices(
-                    total, grams, data.ptr.size - 1, regularization, groups, rules
+                    total=total,
+                    grams=grams,
+                    n_queries=data.ptr.size - 1,
+                    regularization=regularization,
+                    groups=groups,
+                    rules=rules,
                 )
                 yield from best_path(greedy, of_groups, rules, problem)
 
@@ -335,11 +345,13 @@ class OnDemandGroups:
 
     def costs(self, candidates: Ints) -> Floats:
         """Return the criterion with each candidate added, shape (c,)."""
-        return self._ask(Compare(self.selected, candidates))[1]
+        _, costs, *_ = self._ask(Compare(self.selected, candidates))
+        return costs
 
     def removals(self) -> Floats:
         """Return the criterion without each of the selected groups, shape (t,)."""
-        return self._ask(Compare(self.selected, _NO_COLUMNS, removals=True))[2]
+        _, _, removal_costs = self._ask(Compare(self.selected, _NO_COLUMNS, removals=True))
+        return removal_costs
 
     def criterion(self) -> float:
         """Return the criterion of the current selection."""

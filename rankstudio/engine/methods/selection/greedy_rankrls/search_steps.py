@@ -62,18 +62,22 @@ def forward(search: Search, rules: Constraints) -> Iterator[Step | WorkProgress]
     remaining = rules.allowed.copy()
     spent = 0.0
     for number in range(1, rules.k + 1):
-        candidates = _drawn_candidates(
-            prefer(rules.affordable(remaining, spent), search.informative), rules.n_candidates, rng
-        )
+        # The features that this step compares: some or all of those within the budget.
+        affordable = prefer(rules.affordable(remaining, spent), search.informative)
+        candidates = _drawn_candidates(affordable, rules.n_candidates, rng)
+        # A pinned feature is selected in its turn, whatever its criterion; the others are compared for
+        # information.
         pinned = rules.pinned[number - 1] if number <= len(rules.pinned) else None
         if pinned is not None:
             candidates = np.union1d(candidates, pinned)
+        # The criterion of the model with each candidate; NaN for features that are not compared.
         costs = search.costs(candidates)
         compared = np.full(remaining.size, np.nan)
         compared[candidates] = costs
         best = _best_candidate(candidates, costs, before, empty, rules) if pinned is None else pinned
         if best is None:
             break
+        # The winner becomes part of the model, and no candidate any more.
         yield from search.select(best) or ()
         remaining[best] = False
         spent += 0.0 if rules.costs is None else rules.costs[best]
@@ -126,12 +130,14 @@ def _best_candidate(
     the criterion of the empty model.
     """
     tie = TIE * empty
+    # Only candidates whose reduction is worth the penalty of one more feature.
     if rules.size_penalty > 0:
         is_worth_its_penalty = before - costs > rules.size_penalty * empty + tie
         candidates = candidates[is_worth_its_penalty]
         costs = costs[is_worth_its_penalty]
     if candidates.size == 0:
         return None
+    # The lowest criteria, or with costs the greatest reductions per cost; both up to rounding.
     if rules.costs is None:
         is_best = costs <= costs.min() + tie
     else:
@@ -313,12 +319,13 @@ class BestSets:
 
     def steps(self) -> Iterator[Step]:
         """Yield the best sets, up to the size with the lowest penalised criterion."""
+        # A step shows the features compared in growing from the size before.
         for size in range(1, self.most):
             if not self._is_grown[size - 1]:
                 self._compare(size)
-        criteria = np.array(
-            [self._empty_criterion, *(step.criterion for step in self._best)]
-        )  # by size, from 0 on
+        # By size, from 0 on.
+        criteria = np.array([self._empty_criterion, *(step.criterion for step in self._best)])
+        # Pinned features are part of any result, so smaller sizes do not count.
         last = len(self._best)
         first = len(self._rules.pinned)
         if self._rules.size_penalty > 0:

@@ -90,10 +90,13 @@ class SolvedRows:
         self.selected.append(feature)
         selected = np.array(self.selected)
         totals = np.array(self._totals)
+        # The earlier features in ascending order, so that rows of Gram matrices are read in order.
         ascending = np.argsort(selected[:-1])
+        # Whole Gram matrices have rows of all features; otherwise row a is that of the a-th selected feature.
         places = selected if self._whole else np.arange(t + 1)
         inverse, diagonal = self._factor
 
+        # Each thread has a part of the blocks, and work space of its own.
         def work(part: slice) -> None:
             space = np.empty((3 * t + 6 + 3 * _solved_kernel.TILE, BLOCK))
             factor = inverse[part], diagonal[part]
@@ -159,8 +162,12 @@ class DelayedRows:
         gammas, _, _ = self.delayed
         if self._n_kept_steps == gammas.shape[2]:  # no room for another step
             self._bring_up(np.union1d(remaining, [feature]), for_each_block)
+        # The place of each column in the matrices, which only have the columns that remained at the last
+        # update.
         selected_position = int(np.searchsorted(self._columns_by_place, feature))
         places = np.searchsorted(self._columns_by_place, remaining)
+        # Before the first update there are no matrices, and the Gram matrices or their last row are read
+        # instead.
         h = self._n_kept_steps
         at_gram = -1  # the matrices are read instead
         if not self._has_matrices:
@@ -267,9 +274,11 @@ class JointPairs:
 
     def costs(self, regularization: float, state: State, for_each_block: Each) -> Floats:
         """Return the shard's part of the criterion with each group added, 0 for selected groups, (g,)."""
+        # Groups of which no feature is selected yet.
         n_remaining = np.add.reduceat(self._is_remaining[self._members], self._starts[:-1], dtype=np.int64)
         open_groups = np.flatnonzero(n_remaining == np.diff(self._starts))
         partial = np.zeros((self._joint.shape[0], self._starts.size - 1))
+        # Each thread has a part of the blocks, and work space for the largest group.
         s = self._largest
         arguments = open_groups, self._members, self._starts, self._pairs, regularization
 

@@ -113,16 +113,20 @@ class ResidualTest:
         Computations that do not depend on the targets are done once for all of them.
         """
         paths = self._paths
+        # The changes of each target's error by each feature, after the selected ones.
         selected = list(self.selected[:step])
         changes = self._changes(paths.products(targets), selected)
         rules = paths.rules
         varies = paths.informative
         remaining = rules.allowed.copy()
         remaining[selected] = False
+        # The features that the step compares, as the path does.
         candidates = prefer(np.flatnonzero(remaining), varies)
+        # A pinned feature is selected whatever its change.
         if step < len(rules.pinned):
             return -changes[:, rules.pinned[step]]
         drops: Floats = -changes[:, candidates].min(axis=1)
+        # A reduction that the penalty outweighs is none: the path would end.
         if rules.size_penalty > 0:
             empty = (targets**2).sum(axis=0)
             drops[drops <= (rules.size_penalty + TIE) * empty] = 0.0

@@ -214,7 +214,10 @@ class SummedPaths:
 
     def _statistics_of(self, queries: Ints, room: Floats) -> SomeQueries:
         """Return the statistics of some queries, given in ascending order, with matrices in ``room``."""
+        # Room for as many blocks as the queries fill, rounded up.
         out = room[: -(-queries.size // BLOCK)]
+        # The squares of all features and labels, and the row of the labels; other rows are filled when
+        # needed.
         total = np.zeros_like(self.statistics.total)
         squares = np.empty((len(out), *out.shape[2:]))
         gather_squares(self.statistics.gram, queries, squares, total)
@@ -237,14 +240,17 @@ class SummedPaths:
         This is faster than :meth:`_statistics_of` with all other queries.
         """
         all_queries = self.statistics
+        # The places of the queries: block, and position in the block.
         blocks = queries // BLOCK
         lanes = queries % BLOCK
+        # The queries are subtracted from the sums, and become queries without documents: all 0.
         squares, rights, labels = (array.copy() for array in all_queries.known)
         total = all_queries.total.copy()
         n = squares.shape[1]
         total[np.diag_indices(n)] -= squares[blocks, :, lanes].sum(axis=0)
         squares[blocks, :, lanes] = rights[blocks, :, lanes] = 0.0
         labels[blocks, lanes] = 0.0
+        # Gram matrices are only made for rows that are needed, with the sums of all queries less these few.
         statistics = Statistics(known=(squares, rights, labels), total=total, gram=room)
         remaining = WithoutQueries(
             statistics, source=all_queries.gram, queries=queries, whole=all_queries.total
@@ -281,10 +287,12 @@ class SummedPaths:
         feature_squares, former_rights, former_squares = statistics.known
         rights = np.zeros_like(former_rights)
         total = statistics.total.copy()
+        # The products of features and labels, placed by block and position in the block; padding is 0.
         products = self.products(labels)[:, 0]
         blocks, lanes = np.divmod(np.arange(self.n_queries), BLOCK)
         rights[blocks, :, lanes] = products
         total[-1, :-1] = total[:-1, -1] = rights.sum(axis=0).sum(axis=-1)
+        # The squares of the labels.
         squares = np.zeros(former_squares.size)
         squares[: self.n_queries] = np.add.reduceat(labels[:, 0] ** 2, self._rows.ptr[:-1])
         total[-1, -1] = squares.sum()
@@ -302,6 +310,8 @@ class SummedPaths:
             Features to start with; the path then ends with the feature after them.
         """
         rules = self.rules
+        # With first features, these are pinned, and one more is selected: a pinned one, if the rules have
+        # more.
         if first is not None:
             rules = replace(rules, pinned=(*first, *rules.pinned[len(first) :]), k=len(first) + 1)
             rules = replace(rules, pinned=rules.pinned[: rules.k])
@@ -317,6 +327,7 @@ class SummedPaths:
             # Matrices of all features are read, not only the rows of selected ones.
             some_queries.fill_all()
             some_queries = None
+        # The path runs on one shard with statistics in place of documents.
         with at_most(1), _data_of_statistics(statistics).session(work) as session:
             search = _FillingSearch(session, work, self._groups, some_queries)
             for _ in search.start(statistics.total):

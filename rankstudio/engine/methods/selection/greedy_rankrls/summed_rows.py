@@ -125,6 +125,7 @@ def _summed_statistics(data: TrainingData, cost: PairCost) -> Waiting[Statistics
     """Compute the squares, the label products and the Gram matrices of all queries, by shards."""
     n = data.X.shape[1]
     Q = data.ptr.size - 1
+    # The arrays of all queries take at most half of the memory limit; beyond it, they are in files.
     limit = budget() / 2
     blocks = -(-Q // BLOCK)
     scratch = Scratch(Room(lambda: limit))
@@ -154,7 +155,9 @@ def _summed_statistics(data: TrainingData, cost: PairCost) -> Waiting[Statistics
         totals[index] = total
 
     yield from data.visited(add, "adding up products of features")
+    # Sums are added in a fixed order, so that the result does not depend on the order of the shards' ends.
     tree = TreeSum()
     for total in totals:
         tree.add((total,))
-    return Statistics(known=(squares, rights, labels), total=tree.result()[0], gram=gram)
+    (summed_total,) = tree.result()
+    return Statistics(known=(squares, rights, labels), total=summed_total, gram=gram)

@@ -48,6 +48,7 @@ def swap_features(
         for position in reversed(range(len(selected))):
             if selected[position] in rules.pinned:
                 continue
+            # Without one feature, the criterion with each other feature is that after a swap.
             rest = selected[:position] + selected[position + 1 :]
             candidates = _swap_candidates(search.informative, selected, rest, rules)
             if not candidates.size:
@@ -60,6 +61,7 @@ def swap_features(
                 better = (*selected[:position], int(candidates[least]), *selected[position + 1 :])
         if better is None:
             break
+        # The best swap of all positions is carried out.
         search.move_to(better)
         new_criterion = search.criterion()
         # `costs` had a lower criterion only by rounding.

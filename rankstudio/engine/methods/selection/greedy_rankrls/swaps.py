@@ -81,12 +81,15 @@ def group_swap_criteria(
         has several features.
     """
     inside = groups.containing(selected)
+    # Only swaps with a group of several features are asked for.
     is_joint = [len(group) > 1 for group in groups.groups]
     outside = [group for group in range(len(is_joint)) if group not in inside]
     swapped: dict[tuple[int, int], float] = {}
+    # The search starts with all groups of the selection.
     search = GroupSearch(on_demand_search(data, regularization, data.X.shape[1]), groups)
     search.move_to(inside)
     criterion = search.criterion()
+    # Without one of the groups, the cost of adding each other group is the criterion of a swap.
     for position in reversed(range(len(inside))):
         removed = inside[position]
         added = [group for group in outside if is_joint[removed] or is_joint[group]]

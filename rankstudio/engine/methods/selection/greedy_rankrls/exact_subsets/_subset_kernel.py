@@ -80,6 +80,7 @@ def _append(b: int, t: int, first: int, total: Floats, prefix: Prefix, work: Flo
         for c in range(a):
             v[a] -= factor[a, c] * v[c]
         v[a] /= factor[a, a]
+    # s_b, g_b, q_b and h_b of (2), and the weight β of b.
     pivot = s[t, b]
     right = g[t, b]
     square = q[t, b]
@@ -96,12 +97,14 @@ def _append(b: int, t: int, first: int, total: Floats, prefix: Prefix, work: Flo
             along[j] -= p_ab * p[a, j]
             across[j] += v_a * p[a, j]
     for j in range(first, n):
+        # (3): the numbers of all features from `first` on, with b in the prefix.
         gamma = along[j] / pivot
         p[t, j] = along[j] / root
         s[t + 1, j] = s[t, j] - gamma * along[j]
         g[t + 1, j] = g[t, j] - gamma * right
         q[t + 1, j] = q[t, j] + gamma * (gamma * (square + 1.0) - 2.0 * across[j])
         h[t + 1, j] = h[t, j] + weight * (gamma * (square + 1.0) - across[j]) - gamma * inner
+    # The new row of L, J, and w'w.
     for a in range(t):
         factor[t, a] = p[a, b]
     factor[t, t] = root
@@ -132,6 +135,7 @@ def _factorise_without(
     last = gram.shape[1] - 1
     M, w = space
     for a in range(t):
+        # Row a of the matrix and its right-hand side, without each query of the block.
         gram_row = columns[chosen[a]]
         for c in range(a + 1):
             gram_column = columns[chosen[c]]
@@ -141,6 +145,7 @@ def _factorise_without(
                 M[a, c, i] = total_ac - gram[k, gram_row, gram_column, i]
         for i in range(BLOCK):
             w[a, i] = total[n, chosen[a]] - gram[k, last, gram_row, i]
+        # Row a of L by Cholesky's method, with the forward substitution in the same pass.
         for c in range(a):
             for b in range(c):
                 for i in range(BLOCK):
@@ -149,6 +154,7 @@ def _factorise_without(
                 M[a, c, i] *= M[c, c, i]
                 M[a, a, i] -= M[a, c, i] * M[a, c, i]
                 w[a, i] -= M[a, c, i] * w[c, i]
+        # Only rounding can leave less than λ.
         for i in range(BLOCK):
             M[a, a, i] = 1.0 / np.sqrt(max(M[a, a, i], regularization))
             w[a, i] *= M[a, a, i]
@@ -162,12 +168,14 @@ def _errors_of_block(
     _, gram, columns, _ = totals
     last = gram.shape[1] - 1
     M, w = space
+    # The back substitution; diagonal entries of L are inverted.
     for a in range(t - 1, -1, -1):
         for c in range(a + 1, t):
             for i in range(BLOCK):
                 w[a, i] -= M[c, a, i] * w[c, i]
         for i in range(BLOCK):
             w[a, i] *= M[a, a, i]
+    # The error of each held-out query, from its Gram matrix.
     for i in range(BLOCK):
         out[i] = gram[k, last, last, i]
     for a in range(t):
@@ -204,6 +212,7 @@ def _sweep(matrix: Floats, c: int) -> None:
     """Sweep a symmetric matrix (n + 1, n + 1) on row c, which adds feature c to the model."""
     n = matrix.shape[0]
     pivot = matrix[c, c]
+    # All other rows, then the pivot's row itself.
     for i in range(n):
         if i != c and matrix[i, c] != 0.0:
             ratio = matrix[i, c] / pivot
@@ -248,8 +257,10 @@ def _bound(matrix: Floats, item: int, n_to_choose: int, starts: Ints, greatest: 
     """
     n = matrix.shape[0] - 1
     items = starts.shape[0] - 1
+    # No item may be missing: the bound is J_μ of all of them.
     if items - item == n_to_choose:
         return float(matrix[n, n])
+    # The greatest costs, in descending order, by insertion.
     greatest[: n_to_choose + 1] = -1.0
     for i in range(item, items):
         cost = 0.0
@@ -268,11 +279,13 @@ def _bound(matrix: Floats, item: int, n_to_choose: int, starts: Ints, greatest: 
 def _begin_bound(forced: Ints, item: int, total: Floats, starts: Ints, ridge: float, matrix: Floats) -> None:
     """Write the swept matrix of the forced items and all items from ``item`` on."""
     n = total.shape[0] - 1
+    # The features that are swept, and the labels.
     inside = np.zeros(n + 1, np.bool_)
     inside[n] = True
     for f in range(forced.shape[0]):
         inside[starts[forced[f]] : starts[forced[f] + 1]] = True
     inside[starts[item] : n] = True
+    # T + μI for these features; the rows and columns of all others are 0.
     for i in range(n + 1):
         for j in range(n + 1):
             matrix[i, j] = total[i, j] if inside[i] and inside[j] else 0.0
@@ -320,6 +333,7 @@ def branches(
         n_left = n_wanted - depth
         within = False
         bound = 0.0
+        # Sets that begin with this prefix exist only if enough items are left.
         if item <= items - n_left:
             bound = _bound(matrices[depth], item, n_left, starts, greatest)
             within = bound <= limit
@@ -334,6 +348,7 @@ def branches(
                 chosen_items[depth] = item + 1
                 continue
         else:
+            # Too few items or too high a bound, also for later items, or a complete prefix: go one level up.
             if within and depth == length:
                 for d in range(length):
                     prefixes[count, d] = chosen_items[d]
@@ -398,11 +413,13 @@ def _judge(chosen: Ints, t: int, totals: Totals, task: Task, output: Found) -> N
             position -= 1
         sorted_columns[position] = column
     counts[1] += 1
+    # The best set replaces the earlier one in row 0.
     if reference.shape[0] == 0:
         if not _is_best(error, sorted_columns, tie, output):
             return
         counts[0] = 0
     else:
+        # Otherwise sets are collected, unless they are significantly worse; a full table is an overflow.
         difference, deviation = _deviation(by_query, reference, n_queries)
         if difference > n_deviations * deviation + tie:
             return
@@ -410,6 +427,7 @@ def _judge(chosen: Ints, t: int, totals: Totals, task: Task, output: Found) -> N
         if row == sets.shape[0]:
             counts[2] = 1
             return
+    # The rest of a row is -1.
     for a in range(sets.shape[1]):
         sets[row, a] = sorted_columns[a] if a < t else -1
     values[row, 0] = error
@@ -450,12 +468,14 @@ def _judge_last(
     for last_item in range(item, starts.shape[0] - 1):
         if spent + prices[last_item] > budget:
             continue
+        # All features of the last item but its last one are appended; the error with that one takes O(1).
         n_chosen = t
         for b in range(starts[last_item], starts[last_item + 1] - 1):
             _append(b, n_chosen, b, total, prefix, work)
             chosen[n_chosen] = b
             n_chosen += 1
         b = starts[last_item + 1] - 1
+        # The training error is a lower bound of the criterion; only sets within the limit are evaluated.
         if _error_with(b, n_chosen, regularization, prefix) <= _limit(task, output):
             if stop[0] != 0:
                 return
@@ -528,10 +548,12 @@ def search(
     ends = np.zeros(n_wanted + 2, np.int64)
     spent = np.zeros(n_wanted + 2)
     chosen_items[0] = 0
+    # The prefix begins with the forced items.
     for item in forced:
         ends[0] = _append_item(item, 0, ends[0], chosen, starts, total, prefix, work)
         spent[0] += prices[item]
         chosen_items[0] = item + 1
+    # The forced items may already be the whole set.
     if n_wanted == 0 and spent[0] <= budget:
         _judge(chosen, ends[0], totals, task, output)
     matrices = np.empty((max(1, n_wanted - 1), n + 1, n + 1))
@@ -544,10 +566,12 @@ def search(
         n_left = n_wanted - depth
         item = chosen_items[depth]
         t = ends[depth]
+        # A branch is searched if enough items are left and (5) of the module's docstring does not exclude it.
         within = item <= items - n_left
         if within and n_left >= 3:
             within = _bound(matrices[depth], item, n_left, starts, greatest) <= _limit(task, output)
         if within and n_left > 1:
+            # Take the item if the budget allows, and go one level deeper; its swept matrix starts as a copy.
             if spent[depth] + prices[item] <= budget:
                 ends[depth + 1] = _append_item(item, starts[item], t, chosen, starts, total, prefix, work)
                 spent[depth + 1] = spent[depth] + prices[item]
@@ -557,9 +581,12 @@ def search(
                     matrices[depth] = matrices[depth - 1]
                 continue
         else:
+            # The last item is chosen in all ways at once. Without `within`, later items of this level have
+            # too few items after them or too high a bound, too. Either way, go one level up.
             if within:
                 _judge_last(item, chosen, t, spent[depth], totals, starts, prefix, work, task, output, stop)
             depth -= 1
+        # Go on with the next item of this level; the sets after it are without the current item.
         if depth >= 0:
             if n_wanted - depth >= 3:
                 _take_out_item(matrices[depth], chosen_items[depth], starts)

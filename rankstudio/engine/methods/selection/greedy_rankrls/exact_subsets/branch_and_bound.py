@@ -105,6 +105,7 @@ def open_branches(problem: SubsetProblem, size: int, limit: float) -> Branches:
 
 def _bounds(problem: SubsetProblem, size: int, length: int, limit: float) -> tuple[Ints, Floats]:
     """Return the prefixes of ``length`` items whose lower bound is at most ``limit``, and these bounds."""
+    # Room for all prefixes; only the first `count` rows are filled.
     rows = comb(problem.most - problem.n_forced, length)
     prefixes = np.empty((rows, max(1, length)), dtype=np.int64)
     bounds = np.empty(rows)
@@ -120,6 +121,7 @@ def _bounds(problem: SubsetProblem, size: int, length: int, limit: float) -> tup
         prefixes,
         bounds,
     )
+    # Rounding may have made a bound too high by the slack; a criterion is never negative.
     return prefixes[:count, :length], np.maximum(bounds[:count] - problem.slack, 0.0)
 
 
@@ -145,10 +147,12 @@ def in_rounds(count: int, job: Job, stop: Ints) -> Generator[int | None, None, N
     with ThreadPoolExecutor(available(), thread_name_prefix="rankstudio") as executor:
         try:
             for first in range(0, count, _BRANCHES_PER_ROUND):
+                # A round ends when all its jobs have ended; meanwhile, the caller can show progress.
                 last = min(count, first + _BRANCHES_PER_ROUND)
                 waiting = {executor.submit(job, number) for number in range(first, last)}
                 while True:
                     finished, waiting = wait(waiting, timeout=_PROGRESS_SECONDS)
+                    # The result of a job is None; asking for it raises the job's error.
                     for future in finished:
                         future.result()
                     if not waiting:
@@ -174,24 +178,30 @@ def search_size(problem: SubsetProblem, state: SizeSearch) -> Generator[None, No
     """
     began = perf_counter()
     branches = open_branches(problem, state.size, state.criterion + problem.tie)
+    # The bound before the search: without open branches, the known best set is already proved.
     state.lower = min(state.criterion, float(branches.bounds[0])) if branches.forced else state.criterion
+    # Columns of the largest set of this size; the rows of results are as wide.
     widest = max(len(state.columns), problem.most_columns(state.size))
     stop = np.zeros(1, dtype=np.int64)
+    # Results of the branches of a round, by the branch's number.
     searched: dict[int, kernels.Found] = {}
 
     def job(number: int) -> None:
         """Search a branch, starting from the best set so far."""
-        if branches.bounds[number] > state.criterion + problem.tie:
+        # The best set may be better than when the branches were opened.
+        max_criterion = state.criterion + problem.tie
+        if branches.bounds[number] > max_criterion:
             return
         sets = np.full((1, widest), -1, dtype=np.int64)
         numbers = np.full((1, 2), inf)
         counts = np.zeros(3, dtype=np.int64)
+        # The kernel's output starts with the best set so far, so that it only keeps sets as good.
         if state.columns:
             sets[0, : len(state.columns)] = state.columns
             numbers[0, 0] = state.criterion
             counts[0] = 1
         output = searched[number] = (sets, numbers, counts)
-        limits = problem.numbers(state.criterion + problem.tie)
+        limits = problem.numbers(max_criterion)
         kernels.search(
             state.size,
             branches.forced[number],
@@ -204,6 +214,7 @@ def search_size(problem: SubsetProblem, state: SizeSearch) -> Generator[None, No
             output,
         )
 
+    # Sets outside the open branches are excluded, by their bounds or by the budget.
     excluded = state.n_sets - sum(branches.sets)
     rounds = in_rounds(len(branches.forced), job, stop)
     try:
@@ -211,18 +222,18 @@ def search_size(problem: SubsetProblem, state: SizeSearch) -> Generator[None, No
             state.seconds = perf_counter() - began
             if n_done is not None:
                 _merge(problem, state, searched)
-                open_bounds = branches.bounds[n_done:]
-                state.lower = (
-                    min(state.criterion, float(open_bounds[0])) if open_bounds.size else state.criterion
-                )
+                # Branches are in order of their bounds, so the next one has the lowest of the open ones.
+                next_bound = float(branches.bounds[n_done]) if n_done < branches.bounds.size else None
+                state.lower = state.criterion if next_bound is None else min(state.criterion, next_bound)
                 state.share = (excluded + sum(branches.sets[:n_done])) / max(1, state.n_sets)
-                if open_bounds.size and open_bounds[0] > state.criterion + problem.tie:
+                if next_bound is not None and next_bound > state.criterion + problem.tie:
                     break
             yield
         state.done = True
         state.share = 1.0
         state.lower = state.criterion
     finally:
+        # Reached after an early close, too: the jobs end, and their best set still counts.
         rounds.close()
         _merge(problem, state, searched)
         state.lower = min(state.lower, state.criterion)

@@ -73,6 +73,7 @@ def search_near(
     parts = problem.totals, problem.starts, limits, problem.n_queries
 
     def job(number: int) -> None:
+        # A branch is searched again with more room until all of its sets fit.
         rows = _ROWS
         while True:
             shape = rows, problem.most_columns(size)
@@ -89,6 +90,7 @@ def search_near(
         for n_done in rounds:
             if n_done is not None:
                 state.share = n_done / len(branches.forced)
+                # The results of the round, in order of the branches.
                 for number in sorted(searched):
                     sets, numbers, counts = searched.pop(number)
                     n_found = int(counts[0])

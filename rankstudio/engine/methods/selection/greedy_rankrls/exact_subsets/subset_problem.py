@@ -81,7 +81,14 @@ class SubsetProblem:
         if not data.has_statistics:
             check_room(Q, data.X.shape[1])
         statistics = gram_statistics(data)
-        return cls.of_matrices(statistics.total, statistics.gram, Q, regularization, groups, rules)
+        return cls.of_matrices(
+            total=statistics.total,
+            grams=statistics.gram,
+            n_queries=Q,
+            regularization=regularization,
+            groups=groups,
+            rules=rules,
+        )
 
     @classmethod
     def of_matrices(
@@ -106,6 +113,7 @@ class SubsetProblem:
             As in :meth:`of`.
         """
         n = total.shape[0] - 1
+        # Groups whose features are constant in all queries are only in the search if they are pinned.
         varying = np.diagonal(total)[:-1] > 0
         varies = np.bincount(groups.of_column, varying, len(groups.groups)) > 0
         forced = rules.pinned
@@ -114,13 +122,17 @@ class SubsetProblem:
         # σ has to be an upper bound, so rounding of the eigenvalue, a few n eps, is added.
         greatest = float(np.linalg.eigvalsh(total[np.ix_(pool, pool)])[-1]) * (1 + 1e-9) if pool.size else 0.0
         ridge, ridge_excess = _ridge(regularization, greatest)
+        # The order in which the search branches, and the columns of the items in this order.
         order = _order(total, groups, forced, free_items, ridge)
         items = (*forced, *order)
         columns = np.array(groups.columns(items), dtype=np.int64)
+        # Column n is the labels'.
         indices = np.append(columns, n)
         prices = np.zeros(len(groups.groups)) if rules.costs is None else rules.costs
+        # Item i has the columns starts[i]:starts[i + 1].
         starts = np.concatenate(([0], np.cumsum([len(groups.groups[item]) for item in items])))
         labels = float(total[n, n])
+        # How much a computed bound may be above the exact one: because μ may be larger, and by rounding.
         slack = (ridge_excess + 1e-12 + _ROUNDINGS * (1 + greatest / ridge)) * labels
         return cls(
             items=items,
@@ -208,9 +220,11 @@ def check_sizes(informative: Bools, rules: Constraints) -> None:
     rules : Constraints
     """
     forced = len(rules.pinned)
+    # Sets of each size consist of the pinned features and some of the free ones.
     free = int((rules.allowed & informative).sum()) - int(informative[list(rules.pinned)].sum())
     sets = 0
     size = forced
+    # Sizes are added until there are too many sets; the message names the last size that was possible.
     while size < min(rules.k, forced + free):
         sets += comb(free, size + 1 - forced)
         if sets > MOST_SETS:

@@ -95,8 +95,11 @@ def best_path(
         :func:`rankstudio.engine.methods.selection.greedy_rankrls.search_steps.floating`. The features of a
         set are in the order of the previous set, followed by new ones in column order.
     """
+    # Good sets first, by the greedy path and by swaps: the lower their criteria, the more branches are
+    # excluded.
     sets = BestSets(greedy, search, rules)
     yield from swap_sets(sets, search, rules)
+    # One search per size that has sets, starting from the best set known.
     states = []
     for size in range(max(1, problem.n_forced), min(len(greedy), problem.most) + 1):
         best_set = sets.of_size(size)
@@ -109,6 +112,7 @@ def best_path(
                 criterion=best_set.criterion,
             )
         )
+    # All sizes are proved together; the state of each one contains its best set at the end.
     n_sets = sum(state.n_sets for state in states)
     with closing(prove_sizes(problem, states)) as work:
         for _ in work:
@@ -121,6 +125,7 @@ def best_path(
         common = [group for group in selected if group in groups]
         best_selected = sets.of_size(state.size).selected
         selected = (*common, *(group for group in groups if group not in common))
+        # A set that was already known keeps its order of selection.
         if set(selected) == set(best_selected):
             selected = best_selected
         else:
