@@ -57,16 +57,19 @@ def drift_result(
     if isinstance(subject, RunResult):
         assert data is not None
         return _transfer_result(transfer(subject, data, location), subject)
+    # Two parts of the same data are compared unless other data are given.
     data = subject if data is None else data
     first_part = part_of(subject, first, fold)
     second_part = part_of(data, second, fold)
     rows = yield from feature_drift(first_part, second_part)
     names = (f"{file_name(subject)} {first}", f"{file_name(data)} {second}")
+    # One line for each of the two parts, above the table.
     lines = []
     for letter, name, part in zip("AB", names, (first_part, second_part), strict=True):
         text = tr("{letter}: {part}, {documents:,} documents of {queries:,} queries")
         line = text.format(letter=letter, part=name, documents=part.n_documents, queries=part.n_queries)
         lines.append(one_line(line))
+    # One row for each feature that both parts have; the columns of A and B are values of each part.
     header = (
         tr("feature"),
         tr("distance"),
@@ -140,6 +143,7 @@ def _transfer_result(transferred: Transfer, run: RunResult) -> AnalysisResult:
     own_run = transferred.own
     folds = transferred.folds_of_features()
     n_folds = len(own_run.folds)
+    # Both mean measures with their comparison, by the name of the measure.
     measures = {
         name: _means_of_both(transferred, name) | asdict(transferred.compared(name))
         for name in own_run.plan.evaluated
@@ -148,6 +152,7 @@ def _transfer_result(transferred: Transfer, run: RunResult) -> AnalysisResult:
     features = {
         i: i in transferred.features for i in (*transferred.features, *(i for i, _ in folds.most_common()))
     }
+    # The table of the measures: one row for each measure.
     header = (
         tr("measure"),
         "A",
@@ -170,6 +175,7 @@ def _transfer_result(transferred: Transfer, run: RunResult) -> AnalysisResult:
         )
         for name, values in measures.items()
     ]
+    # Lines above the table that explain A, B and the difference.
     difference = tr(
         "Difference: A minus B over the queries of B, with its 95 % interval and the p of Fisher's\n"
         "randomisation test"
@@ -180,6 +186,7 @@ def _transfer_result(transferred: Transfer, run: RunResult) -> AnalysisResult:
         *difference.split("\n"),
         "",
     )
+    # The table of the features: whether the model of A has each one, and how many folds of B select it.
     names = dict(zip(own_run.feature_ids.tolist(), own_run.feature_names, strict=True))
     yes_no = (tr("no"), tr("yes"))
     selected: list[tuple[Cell, ...]] = [
@@ -195,6 +202,7 @@ def _transfer_result(transferred: Transfer, run: RunResult) -> AnalysisResult:
         AnalysisTable(tr("Measures"), header, tuple(cells), above="\n".join(map(one_line, lines))),
         AnalysisTable(tr("Features"), titles, tuple(selected), above=""),
     )
+    # The same results as plain values, for JSON.
     rows = [{"feature": i, "model": in_model, "folds": folds[i]} for i, in_model in features.items()]
     values = {
         "from": run.data_name,

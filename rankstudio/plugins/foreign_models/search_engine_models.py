@@ -159,6 +159,7 @@ def elasticsearch_model(values: Mapping[str, Any]) -> ParsedModel:
     The numbers in a definition of RankLib are the places of features in the feature set, from 1.
     """
     try:
+        # The answer of GET has the model under "_source"; the body has it under "model".
         source = values.get("_source", values.get("model", values))
         set_features, *_ = features_in_json(source.get("feature_set", {}))
         names = tuple(str(feature["name"]) for feature in set_features)
@@ -170,10 +171,12 @@ def elasticsearch_model(values: Mapping[str, Any]) -> ParsedModel:
         if model.get("feature_normalizers"):
             raise unreadable(_ELASTIC, tr("a model without normalizers"))
         if kind == "model/ranklib":
+            # RankLib numbers features from 1, a `ParsedModel` with a feature set from 0.
             parsed = ranklib_model(definition)
             weights = {number - 1: weight for number, weight in parsed.weights.items()}
             trees = tuple(_from_column_0(tree) for tree in parsed.trees)
             return ParsedModel(_ELASTIC, weights, trees, names, numbering="set")
+        # The definition of a model may be JSON text within the JSON.
         contents = json.loads(definition) if isinstance(definition, str) else definition
         if kind == "model/linear":
             weight_of = {str(name): finite(_ELASTIC, weight) for name, weight in contents.items()}

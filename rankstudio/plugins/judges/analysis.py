@@ -82,11 +82,13 @@ def judges_result(
         raise PlanError(tr("The data have the labels of one judge. Open them with two label columns."))
     values: dict[str, Any] = {"data": data.name}
     tables: list[AnalysisTable] = []
+    # Agreement of the labels: one table, and one for the queries with the least agreement.
     if agrees and judged is not None:
         agreed = agreement(judged.parts)
         values["agreement"] = _agreement_as_dict(agreed)
         tables += [_agreement_table(agreed, data), *_query_tables(agreed, n_queries)]
         yield AnalysisResult(tuple(tables), dict(values))
+    # Each further run replaces the table of the selections.
     n_before = len(tables)
     if selects and judged is not None:
         for results in _runs_by_judge(plan, judges, data, chosen):
@@ -209,12 +211,14 @@ def _selection_table(
     first = results[0]
     finished = list(judges[: len(results)])
     values: dict[str, Any] = {"judges": finished, "measures": [run.average for run in results]}
+    # The measures alone are the table if there is nothing to compare: one judge so far, or no selection.
     measured: list[tuple[Cell, ...]] = [
         (name, *(formatted(run.average[name], ".4f") for run in results)) for name in first.plan.measures
     ]
     title = tr("{plan} under {judges}").format(plan=first.plan.title, judges=", ".join(finished))
     if len(finished) < 2 or not first.plan.entry.selects:
         return values, AnalysisTable(title, (tr("measure"), *finished), tuple(measured))
+    # The features that are selected most come first, in the values and in the table.
     selection = selection_by_judge(results)
     order = selection.order().tolist()
     values |= {
@@ -238,12 +242,14 @@ def _selection_table(
         )
         for column in order
     ]
+    # Each pair of judges once: the entries above the diagonal.
     pairs = selection.jaccard[np.triu_indices(len(finished), 1)]
     text = tr(
         "Share of the folds that select a feature under each judge, and number of judges with at least half "
         "of the folds. Selections across judges: Nogueira's index {nogueira}, Jaccard {jaccard}."
     )
     note = text.format(nogueira=f"{selection.nogueira:.3f}", jaccard=f"{pairs.mean():.3f}")
+    # The rows of the measures have no number of judges.
     rows += [(*row, None) for row in measured]
     return values, AnalysisTable(title, (tr("feature"), *finished, tr("judges")), tuple(rows), note)
 

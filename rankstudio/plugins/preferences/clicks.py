@@ -273,19 +273,24 @@ class _ClickReader:
             for line_number, line in enumerate(streamed_lines(self._path), start=1)
             if line.strip()
         )
+        # The first line that is not blank is the header; its most frequent separator is that of the file.
         first, header = next(lines, (1, ""))
         self._delimiter = max(",;\t", key=header.count)
         self._columns = _column_positions(self._cells(1, header)) if header else {}
         if not set(self._columns).issuperset(_NEEDED_COLUMNS):
             raise line_error(self._path, first, header, _EXPECTED_COLUMNS)
+        # Read all lines of the file.
         rule = self._resolved()
         for line, content in lines:
             self._add(line, content)
+        # Count the lists that remain after the last line.
         self._count()
         if not self._n_clicks:
             raise DatasetError(tr("{path}: found no clicks, expected at least one.").format(path=self._path))
+        # A session whose documents are not on consecutive lines was counted as several lists.
         if len(np.unique(np.frombuffer(self._hashes, np.int64))) < len(self._hashes):
             raise _ScatteredError
+        # Columns of the counted impressions and pairs, each contiguous.
         shown_keys, shown_counts, _ = self._shown.result()
         shown_query, shown_document, shown_position = shown_keys.T.copy()
         n_shown, n_clicked = shown_counts.T.copy()
@@ -518,6 +523,7 @@ def estimate_bias(log: Impressions) -> PositionBias:
 
     key = log.query * (int(log.document.max(initial=0)) + 1) + log.document
     _, group = np.unique(key, return_inverse=True)  # a group is a document of a query
+    # Only documents that were clicked, and shown at several positions, have information on η.
     clicks = np.bincount(group, log.clicked)
     log_position = np.log(log.position)
     least = np.full(clicks.size, np.inf)
@@ -529,6 +535,7 @@ def estimate_bias(log: Impressions) -> PositionBias:
         raise PositionBiasError(
             tr("η cannot be estimated: no clicked document is shown at several positions. Give η instead.")
         )
+    # Leave the other documents out, and number the groups that remain.
     is_useful = is_useful_group[group]
     log_position = log_position[is_useful]
     clicked = log.clicked[is_useful]
@@ -548,10 +555,12 @@ def estimate_bias(log: Impressions) -> PositionBias:
         mean, _ = moments(eta)
         return float(clicks @ mean - log_position @ clicked)
 
+    # The likelihood is concave, so that its maximum is the zero of the slope, or η = 0 if it only falls.
     if slope(_MAX_ETA) > 0:
         text = tr("η cannot be estimated: it would exceed {most:g}. Give η instead.")
         raise PositionBiasError(text.format(most=_MAX_ETA))
     eta = float(brentq(slope, 0.0, _MAX_ETA, xtol=1e-12)) if slope(0.0) > 0 else 0.0
+    # The error is that of the maximum likelihood estimate.
     _, variance = moments(eta)
     information = float(clicks @ variance)  # the negative second derivative at η
     return PositionBias(eta, error=information**-0.5, n_documents=int(is_useful_group.sum()))

@@ -198,8 +198,10 @@ def find_cascades(
     """
     sorted_depths = _sorted_depths(depths)
     higher_is_better = measure(name).higher_is_better
+    # The models of the best path that are combined, by their positions on the path.
     path = _best_path(run, data, name, higher_is_better)
     places = _combined_positions(path)
+    # The models of each fold with the fold's data, which give measures and costs.
     parts = {fold.number: fold.parts for fold in data.folds}
     folds = [
         _Fold(
@@ -215,6 +217,7 @@ def find_cascades(
         (i, j, depth) for j in range(len(places)) for i in range(j) for depth in sorted_depths
     ]
     tried += [(i, i, None) for i in range(len(places))]
+    # The mean validation measure and cost over the folds for each combination.
     values = []
     times = []
     for number, (i, j, depth) in enumerate(tried):
@@ -222,6 +225,7 @@ def find_cascades(
             yield WorkProgress(tr("measuring cascades"), number / len(tried))
         values.append(float(np.mean([fold.value("vali", i, j, depth) for fold in folds])))
         times.append(float(np.mean([fold.milliseconds(costs, i, j, depth) for fold in folds])))
+    # Only cascades on the front are measured on the test part.
     sizes = np.rint(path.sizes[places]).astype(int).tolist()
 
     def cascade_of(position: int) -> Cascade:

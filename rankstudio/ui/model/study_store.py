@@ -289,24 +289,28 @@ def _read_run(study: Study, summary: RunSummary, datasets: dict[object, FoldedDa
     these, so that runs on the same data share one.
     """
     key = summary.key
+    # What the study says of the run, before its units are read.
     recorded = study.data(summary.key)
     plan = key.plan.changed(data=recorded.opened_by(key.plan))
     paths: dict[tuple[int, int], PathResult] = {}
     folds: tuple[FoldResult, ...] = ()
     result = None
     problem = summary.damage
+    # A unit that cannot be read makes the run a failed one instead of stopping the whole study.
     try:
         paths = study.finished_units(key)
         folds = study.folds(key, paths)
         result = study.result(key, paths) if summary.finished else None
     except StoreError as error:
         problem = str(error)
+    # Runs on the same parts of the same data share one dataset without documents.
     is_validated = all(path.validated for path in paths.values())
     is_tested = any(fold.test for fold in folds)
     dataset = datasets.setdefault(
         (recorded, reading(plan), (is_validated, is_tested)),
         recorded.without_documents(validated=is_validated, tested=is_tested),
     )
+    # The record shows what was read; a finished run is done, and any other can be continued.
     record = RunRecord(
         key.id,
         plan,

@@ -255,6 +255,7 @@ class CurvesPanel(Panel):
         measured : bool
             Whether the criterion is the negative of a measure; then the measure is drawn.
         """
+        # The settings of the plan, by which the curves are drawn and named.
         self._selects = selects
         self.set_title(method_label)
         self.setAccessibleName(f"{method_label} · {data_label}")
@@ -264,19 +265,23 @@ class CurvesPanel(Panel):
         self._step_kind = step_kind
         self._has_steps = n_steps > 1
         self._sized = sized
+        # Without steps, the curves are over a parameter instead of k.
         self.over = over_grid(axes, combinations) if sized and not self._has_steps else None
         self._sign = -1.0 if measured else 1.0
         self.criterion_plot.best_is_least = not measured
+        # The text below the plots says what the x axis and each curve stand for.
         legend = which_curve(self._axes, self._combinations)
         if self.over is not None:
             legend = _ONE_PER_COMBINATION if len(self.over.labels) > 1 else ""
         self._below.setText(" · ".join(filter(None, (self._x_title(), legend))))
+        # No curve has a point yet, and none is chosen.
         self._paths = {key: _Path() for key in range(max(1, len(self._combinations)))}
         self._band = None
         self._chosen = self._inspected = None
         self._baseline = {}, ""
         self.show_smallest(None)
         self.set_caption("")
+        # The title of the criterion, which links to the glossary.
         self.criterion_plot.set_axes(replace(self.criterion_plot.axes, title=criterion or tr("criterion")))
         left_out = tr("leave-query-out")
         if left_out.lower() in criterion.lower():  # link only these words of the title to the glossary
@@ -288,6 +293,7 @@ class CurvesPanel(Panel):
         x_range: tuple[float, float] | None = (
             (1, n_steps) if n_steps > 1 and step_kind is not StepKind.ITERATIONS else None
         )
+        # There is one curve for each combination; over a parameter, the curves are those of the grid.
         names = list(self._paths)
         labels = [self.label(key) for key in self._paths]
         grid: tuple[float, ...] = ()

@@ -164,6 +164,7 @@ class MethodForm(Panel):
             GIVEN_SCORES.key: tr("Add scores of another program with Run, Add scores of another program."),
             GIVEN_MODEL.key: tr("Open a model file with File, Open model as ranker."),
         }
+        # The fields of the plan itself.
         self._method = ChoiceField(theme, _method_parameter(methods()))
         self._divide(methods())
         self._ranker = ChoiceField(theme, _ranker_parameter(methods()[0]))
@@ -171,11 +172,13 @@ class MethodForm(Panel):
         self._select_by = ChoiceField(theme, _criterion_parameter(("MAP",)))
         self._rule = ChoiceField(theme, _rule_parameter(BEST))
         theme.restyled.connect(self._align)
+        # Remarks, which are shown only where they apply.
         self._groups = named(PlainLabel(wraps=True), "groups-note", role="caption")
         self._groups.hide()
         self._warning = named(PlainLabel(wraps=True), "method-warning", role="caption")
         self._preferences = RemovableNote(theme, "preferences-note", tr("Use labels again"))
         self._preferences.button.clicked.connect(lambda _: self._tell_attribute("preferences", {}))
+        # The parameters of the method, of the ranking and of the ranker.
         self._method_section = ParameterSection(theme)
         self._ranking_section = ParameterSection(theme, fold="ranking-options")
         self._ranker_section = ParameterSection(theme, prefix="ranker-")
@@ -185,6 +188,7 @@ class MethodForm(Panel):
         self._page = named(QWidget(), role="page")
         self._scroll = named(ColumnArea(), "method-scroll")
         self._lay_out()
+        # Edits of the fields change the plan.
         for section in self._sections:
             section.edited.connect(self._tell_edit)
         self._method.edited.connect(self._tell_choice)
@@ -192,6 +196,7 @@ class MethodForm(Panel):
         for field in (self._protocol, self._select_by, self._rule):
             field.edited.connect(partial(self._tell_attribute, field.parameter.name))
         self._reset.clicked.connect(self.reset)
+        # Until a plan is set, the form shows one without data.
         self._plan = Plan(data="")
         self._show()
 

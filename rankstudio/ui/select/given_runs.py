@@ -145,6 +145,7 @@ class GivenDialog(QDialog):
         super().__init__(parent)
         named(self, "given-dialog", title)
         self.setWindowTitle(title)
+        # The path of the file, and the choice between several ways to read it.
         self._places = [source for source, _ in places]
         self._file = named(ElidedLabel(mode=Qt.TextElideMode.ElideMiddle), "given-file", role="muted")
         self._which = named(
@@ -152,19 +153,23 @@ class GivenDialog(QDialog):
             "given-place",
             tr("which models"),
         )
+        # The name of the run.
         self.name = named(QLineEdit(), "given-name", tr("name of the run"))
         self.name.setMaxLength(_MAX_NAME_LENGTH)
+        # The button that accepts has the command as its text.
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
         self._accept = named(QPushButton(accept), "given-accept", role="primary")
         self._accept.setDefault(True)
         buttons.addButton(self._accept, QDialogButtonBox.ButtonRole.AcceptRole)
         buttons.accepted.connect(self.accept)
         buttons.rejected.connect(self.reject)
+        # The form with its rows; the choice is shown only if there are several places.
         form = QFormLayout()
         form.addRow(tr("&Name"), self.name)
         form.addRow(tr("&Models"), self._which)
         form.setRowVisible(self._which, len(places) > 1)
         fill(QVBoxLayout(self), self._file, form, buttons, margins=(16, 14, 16, 14), spacing=10)
+        # A name is proposed for each choice until the user writes another one.
         self._which.currentIndexChanged.connect(self._propose)
         self.name.textChanged.connect(self._enable)
         self._proposed = ""

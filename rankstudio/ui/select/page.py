@@ -54,14 +54,17 @@ class SelectPage(RunController):
         self._models = models
         session = models.session
         runs = models.runs
+        # The form of the method, and the strip of runs with the memory forecast at the foot of the page.
         self.method = MethodController(theme, session, self)
         self.strip = RunStrip()
         self.forecast = MemoryForecast(models, self)
         self.foot = QWidget()
         fill(QVBoxLayout(self.foot), self.forecast.label, self.strip, margins=(0, 0, 0, 0), spacing=4)
+        # Selecting a run in the strip shows the run.
         self.strip.selected.connect(lambda key: look_at(session, runs, runs.record(key)))
         self.strip.follow.clicked.connect(self.follow)
         self.followingChanged.connect(lambda: self.strip.follow.setChecked(self.following))
+        # The strip is drawn again when anything changes that it shows.
         for signal in (
             session.measureChanged,
             runs.shownChanged,
@@ -69,12 +72,14 @@ class SelectPage(RunController):
             models.absence.changed,
         ):
             signal.connect(self.show_runs)
+        # The buttons of the strip lead to the pages that answer the next questions.
         page_of_button = {
             self.strip.why: "features",
             self.strip.sure: "evidence",
             self.strip.every: "compare",
             self.strip.another: "compare",
         }
+        # The commands that start, stop and continue runs.
         self.control = RunCommands(models, self, self.method.form, self.forecast, self)
         self.control.resumeAsked.connect(self.goOnAsked)
         self.control.failed.connect(self.failed)

@@ -53,6 +53,7 @@ class RunController(PageController):
 
     def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
         super().__init__(parent)
+        # The parts of the application's state that this controller shows.
         session = models.session
         runs = models.runs
         current = models.current
@@ -64,12 +65,14 @@ class RunController(PageController):
         self._runs = runs
         self._measured = measured
         self._current = current
+        # The two panels of the page, and the heat map, which is drawn within the curves.
         self.curves = CurvesPanel(theme)
         self.candidates = CandidatesView(theme)
         self.panels = self.curves, self.candidates
         self._paths = ShownPaths(session, current, measured, left_out)
         self._heat = HeatController(theme, session, self._paths, self)
         self.heat = self._heat.panel
+        # What is drawn at present.
         self._following = True
         self.curves.add_map(self.heat)
         self._preparation = ""
@@ -78,10 +81,12 @@ class RunController(PageController):
         self._drawn: tuple[Shown, str] | None = None  # the view and the convention that the curves show
         self._absence = models.absence
         self._absence.changed.connect(self._explain)
+        # A click in a panel inspects a candidate or a step; a double click chooses the step.
         self.curves.picked.connect(self._inspect)
         self.curves.chosen.connect(self._choose)
         self.curves.confirmed.connect(current.choose_inspected)
         self.candidates.picked.connect(session.inspectAsked)
+        # Changes of the session, of the current model and of the runs are drawn.
         session.inspected.connect(self.candidates.select)
         session.foldChosen.connect(self.stop_following)
         self._heat.picked.connect(self._inspect)
@@ -96,6 +101,7 @@ class RunController(PageController):
         runs.chosen.connect(self._leave)
         for signal in (runs.changed, runs.removed):
             signal.connect(self.followingChanged)
+        # The curve of left-out measures is computed on demand.
         self.curves.left_out.clicked.connect(left_out.toggle)
         left_out.changed.connect(self._show_left_out)
         left_out.grew.connect(self._grow_left_out)

@@ -68,27 +68,32 @@ class RunStrip(QFrame):
         super().__init__()
         named(self, "run-strip", tr("running and waiting runs"), role="panel")
         self.setFixedHeight(HEIGHT)
+        # The run that is shown: its name, progress and state.
         self._run = named(_RunButton(self.selected), "strip-run")
         self._bar = named(DeferredProgressBar(), "strip-progress", tr("progress of the run"))
         self._bar.setFixedWidth(120)
         self._state = named(ElidedLabel(), "strip-state", role="muted")
         self._covered = CoveredNumber()
+        # The next questions, which are offered when no run works or waits.
         self.why = _run_button(tr("Why these features?"), "strip-why")
         self.sure = _run_button(tr("How sure?"), "strip-sure")
         self.another = _run_button(tr("Compare with another method"), "strip-another")
         self._next = _NextQuestions(self.why, self.sure, self.another)
         self.follow = _run_button(tr("Follow"), "strip-follow", "quiet", _FOLLOW_HELP)
         self.follow.setCheckable(True)
+        # Runs other than the one shown: the running one, and the waiting ones.
         self._running_label = named(PlainLabel(), role="muted")
         self._working = _RunButton(self.selected)
         self._waiting_label = named(PlainLabel(), role="muted")
         self._waiting = [_RunButton(self.selected) for _ in range(_MAX_WAITING_BUTTONS)]
         self._more = named(PlainLabel(), role="muted")
         self.every = _run_button(tr("Compare"), "strip-compare", "quiet", tr("Show all runs"))
+        # All widgets in one row, from left to right.
         row = fill(QHBoxLayout(self), self._run, self._bar, self._state, margins=(8, 0, 8, 0), spacing=8)
         fill(row, self._covered, (self._next, 1))
         fill(row, self._running_label, self._working, self._waiting_label, *self._waiting, self._more)
         fill(row, self.follow, self.every)
+        # The strip starts without runs.
         self._placeholder = NO_RUN
         self.tells_why = False
         self.tells_how_sure = False

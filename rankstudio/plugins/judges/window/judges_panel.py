@@ -165,10 +165,12 @@ class JudgesController(Controller):
         self._session = models.session
         self.panel = JudgesPanel(theme)
         self.panels = (self.panel,)
+        # Results for the data and the runs that are shown; None until they are computed.
         self._agreement: Agreement | None = None
         self._selection: JudgeSelections | None = None
         self._flips: tuple[RunRecord, FlippedLabels] | None = None
         self._flipped_run: RunRecord | None = None  # the run whose labels are flipped now
+        # Agreement and selections are computed in the background when the panel shows them.
         worker = models.task_worker
         panel = self.panel
         fail = self.failed.emit
@@ -188,15 +190,18 @@ class JudgesController(Controller):
             failed=fail,
             panel=panel,
         )
+        # Flipped labels are computed on command, and shown as they grow.
         self._simulation = BackgroundSimulation(worker, tr("Flipping labels"), "flips", self)
         self._simulation.failed.connect(self.failed)
         self._simulation.grew.connect(self._grow)
         self._simulation.changed.connect(self.update)
+        # Commands of the user.
         panel.view.chosen.connect(self.update)
         panel.label.activated.connect(self._choose)
         panel.several.clicked.connect(self._session.labelsAsked)
         panel.flip.clicked.connect(self.toggle)
         panel.table.chosen.connect(self._inspect)
+        # Changes of the session and of the runs.
         self._session.datasetChanged.connect(self._forget)
         self._session.measureChanged.connect(self.update)
         models.runs.shownChanged.connect(self.update)
@@ -414,6 +419,7 @@ class JudgesController(Controller):
             self.panel.show_rows((), (), "")
             return
         record, flips = self._flips
+        # The first column names the feature; the others are for the shares of flipped labels.
         columns = [("feature", tr("feature"))]
         columns += [(str(index), f"{100 * share:g} %") for index, share in enumerate(flips.shares)]
 
@@ -423,6 +429,7 @@ class JudgesController(Controller):
             texts = {str(index): text_of(number) for index, number in enumerate(numbers)}
             return _Row(name, feature, {"feature": name, **texts})
 
+        # One row for each feature, then one for the similarity of selections.
         rows = [
             row(
                 _id_and_name(int(flips.feature_ids[column]), flips.feature_names[column]),
@@ -433,6 +440,7 @@ class JudgesController(Controller):
             for column in flips.order().tolist()
         ]
         rows.append(row(tr("Jaccard with 0 %"), None, flips.jaccard.tolist(), "{:.2f}".format))
+        # Measures of a sealed test part stay hidden.
         if not self._session.is_sealed(record.dataset):
             rows += [row(name, None, v.mean(axis=1).tolist(), fixed) for name, v in flips.values.items()]
         note = tr(

@@ -75,6 +75,7 @@ class CascadeView(ContributedView):
         self._front: CascadeFront | None = None
         self._run = ""
         self._key = 0
+        # The plot and the table show the same cascades.
         self.plot = named(ParetoPlot(theme, tr("validation measure"), PER_QUERY), "cascade-plot")
         self.plot.setMinimumHeight(LEAST_PLOT)
         self.plot.shared = Shared("cascades", tr("Cascades by time"))
@@ -88,6 +89,7 @@ class CascadeView(ContributedView):
         )
         self.table.setMinimumHeight(LEAST_PLOT)
         self.sentence = named(PlainLabel(wraps=True), "cascade-sentence", role="caption")
+        # The budget, for which the view marks the best cascade.
         self.budget = named(
             spaced(QDoubleSpinBox()),
             "cascade-budget",
@@ -100,8 +102,10 @@ class CascadeView(ContributedView):
         self.budget.setSuffix(f" {tr('ms')}")
         self.budget.setSpecialValueText(tr("no budget"))
         self.budget.valueChanged.connect(self._choose)
+        # A cascade that is clicked in the plot or in the table is described in the sentence.
         self.plot.picked.connect(self._look_at)
         self.table.chosen.connect(self._look_at_row)
+        # The sentence and the budget are above the plot, the table below it.
         top = fill(QHBoxLayout(), (self.sentence, 1), self.budget, margins=(12, 8, 8, 4), spacing=8)
         drawn = fill(QVBoxLayout(), (self.plot, 1), margins=(12, 0, 8, 4))
         halves = fill(QVBoxLayout(), (drawn, 3), (self.table, 2), spacing=0)
