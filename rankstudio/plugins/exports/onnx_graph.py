@@ -35,16 +35,19 @@ def write(function: ScoreFunction) -> Files:
     k = max(1, len(function.inputs))  # a model without inputs gets one that has no effect
     constants = []
     if function.linear:
+        # A linear model is one matrix product.
         weights = np.zeros((k, 1))
         weights[: len(function.weights), 0] = function.weights
         constants.append(numpy_helper.from_array(weights, "weights"))
         node = helper.make_node("MatMul", ["X", "weights"], ["score"])
     else:
+        # Trees are one operator whose attributes hold all splits and leaves.
         values = {
             name: numpy_helper.from_array(value, name) if isinstance(value, np.ndarray) else value
             for name, value in _tree_attributes(function).items()
         }
         node = helper.make_node("TreeEnsemble", ["X"], ["score"], domain="ai.onnx.ml", **values)
+    # The graph with its input, its only operator and its output.
     graph_input = helper.make_tensor_value_info("X", TensorProto.DOUBLE, [None, k])
     graph_output = helper.make_tensor_value_info("score", TensorProto.DOUBLE, [None, 1])
     model = helper.make_model(
@@ -55,6 +58,7 @@ def write(function: ScoreFunction) -> Files:
         ir_version=IR_VERSION,
         producer_name="RankStudio",
     )
+    # The ids and names of the features, one on each line, so that a reader can name the columns.
     features = {"feature_ids": "id", "feature_names": "name"}
     properties = {
         key: "\n".join(str(getattr(i, name)) for i in function.inputs) for key, name in features.items()

@@ -173,12 +173,14 @@ def _stage_after(
 ) -> _Stage:
     """Return the stage after an operator; ``arrays`` are its constant inputs."""
     match node.op_type:
+        # Operators that only convert values or their shape.
         case "Identity":
             return stage
         case "Cast":
             return _cast(stage, node, attributes)
         case "Reshape" | "Flatten" | "Squeeze":
             return _reshaped(stage, node, attributes, arrays)
+        # Operators that compute the score. Two of them compute in single precision.
         case "MatMul":
             weights, n, is_column = _matrix_weights(stage, node, arrays)
             model = ParsedModel(ONNX, weights, n_features=n)
@@ -197,6 +199,7 @@ def _stage_after(
             model = ParsedModel(ONNX, trees=trees)
             dtype = stage.dtype
             is_column = True
+    # No split may be on a column that the input does not have.
     if stage.n_features and any(c >= stage.n_features for tree in model.trees for c, *_ in tree.splits):
         raise refused(node, tr("more features than the input"), str(stage.n_features))
     model = replace(model, n_features=model.n_features or stage.n_features)

@@ -92,11 +92,13 @@ def solr_model(values: Mapping[str, Any]) -> ParsedModel:
     The normalizers of the features are applied to the model.
     """
     try:
+        # Features have numbers from 0 in their order, and a normalizer each.
         names = tuple(str(feature["name"]) for feature in values["features"])
         numbers = {name: number for number, name in enumerate(names)}
         norms = [_solr_norm(feature.get("norm")) for feature in values["features"]]
         parameters = values["params"]
         if str(values["class"]).endswith(".LinearModel"):
+            # The weight of a normalized value is divided by its width; its offset changes no ranking.
             raw_weights = {
                 numbers[name]: finite(_SOLR, weight) for name, weight in parameters["weights"].items()
             }

@@ -257,6 +257,7 @@ def selection_by_judge(results: Sequence[RunResult]) -> JudgeSelections:
         For fewer than two runs, plans that differ in more than the label, different folds, or a method that
         uses all features.
     """
+    # The runs must differ in the judge, and in nothing else.
     judges = tuple(str(result.plan.columns.get("label", "")) for result in results)
     if len(results) < 2 or len(set(judges)) < len(results):
         raise ParameterError("results", ", ".join(judges), "runs of at least two judges, one of each")
@@ -267,6 +268,7 @@ def selection_by_judge(results: Sequence[RunResult]) -> JudgeSelections:
         raise ParameterError("results", ", ".join(judges), "runs of the same plan on the same folds")
     if not first.plan.entry.selects:
         raise ParameterError("results", first.plan.title, "runs of a method that selects features")
+    # Whether each feature is selected, for each fold and judge.
     columns = {int(i): column for column, i in enumerate(first.feature_ids)}
     n = len(columns)
     members = np.array(  # (folds, judges, features)
@@ -275,6 +277,7 @@ def selection_by_judge(results: Sequence[RunResult]) -> JudgeSelections:
             for index in range(len(first.folds))
         ]
     )
+    # Similarity is computed across judges within each fold, then averaged over the folds.
     return JudgeSelections(
         judges=judges,
         feature_ids=first.feature_ids,

@@ -274,6 +274,7 @@ def _flips_as_dict(flipped: FlippedLabels) -> dict[str, Any]:
 
 def _flips_table(flipped: FlippedLabels, data: FoldedDataset) -> AnalysisTable:
     """Return the table of selection probabilities and measures by the share of flipped labels."""
+    # The rows: first the features, then the similarity of the selections, then the measures.
     rows: list[tuple[Cell, ...]] = [
         (
             id_and_name(int(flipped.feature_ids[column]), flipped.feature_names[column]),

@@ -330,6 +330,7 @@ class _ClickReader:
 
     def _add(self, line: int, content: str) -> None:
         """Add a line of the file to its result list."""
+        # Read the cells of the line; empty ids are refused.
         columns = self._columns
         cells = self._cells(line, content)
         has_all_cells = len(cells) > max(columns.values())
@@ -342,6 +343,8 @@ class _ClickReader:
         session = cells[columns["session"]] if "session" in columns else ""
         if "propensity" in columns:
             self._propensities.append(_parsed_propensity(self._path, line, cells[columns["propensity"]]))
+        # The number of the result list; it is found before the row is stored, as a new list may count the
+        # others.
         number = self._list(session, query, position)
         q = self._queries.setdefault(query, len(self._queries))
         d = self._documents.setdefault(document, len(self._documents))

@@ -87,16 +87,20 @@ def _common_sentence(run: ReportedRun, stability: SelectionStability) -> str:
 
 def _feature_table(run: ReportedRun, stability: SelectionStability) -> TextTable:
     """Return the table of the features that a run selects, the most frequent first."""
+    # The last column is there only if the method compares candidates.
     closest = _closest_choices(run)
     several_folds = len(stability.folds) > 1
+    # One row for each feature: name, id, number of folds if there are several, and its ranks.
     rows = []
     for feature in stability.features[:_MAX_FEATURES]:
         times = f"{feature.times} of {len(stability.folds)}"
         row = [feature.name, str(feature.feature), *([times] if several_folds else [])]
         row.append(range_text(list(feature.ranks.values())))
         rows.append((*row, closest.get(feature.feature, NOTHING)) if closest else tuple(row))
+    # The header has the same optional columns as the rows.
     header = ["feature", "id", *(["folds"] if several_folds else []), "chosen as"]
     header += ["closest choice"] if closest else []
+    # Remarks on the last column, and on features that the table leaves out.
     notes = []
     if closest:
         score = run.plan.candidate_score

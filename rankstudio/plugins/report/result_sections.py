@@ -114,6 +114,7 @@ def _folds_table(group: ReportedGroup) -> TextTable | None:
     runs = group.runs
     name = group.measure
     numbers = group.group.key.folds
+    # Only runs that have the measure, and not more than fit in the width of a page.
     measured_runs = [run for run in runs if name in run.result.average][:_MAX_RUNS]
     if not measured_runs or not 1 < len(numbers) <= _MAX_FOLDS:
         return None
@@ -121,6 +122,7 @@ def _folds_table(group: ReportedGroup) -> TextTable | None:
     rows = tuple(
         (row.label, *(fixed(row.values[run.number]) for run in measured_runs)) for row in measured_rows
     )
+    # The best value of each row is bold, if the runs of the group are compared.
     bold = {
         (index, column)
         for index, row in enumerate(measured_rows)
@@ -128,6 +130,7 @@ def _folds_table(group: ReportedGroup) -> TextTable | None:
         if group.is_ranked and row.best is not None and row.values[run.number] == row.best
     }
     header = ("fold", *(f"run {run.number}" for run in measured_runs))
+    # The note says how many runs are left out.
     n_left_out = len(runs) - len(measured_runs)
     note = f"Left out: {n_left_out} runs without {name} or after the first {_MAX_RUNS}." if n_left_out else ""
     title = f"{group.title}: {name} by fold ({group.group.key.part.label})"
@@ -154,6 +157,7 @@ def paired_test_blocks(source: ReportSource) -> Iterator[Block]:
 
 def _tests_table(group: ReportedGroup) -> TextTable:
     """Return the table of significance tests of the runs against the best run of the group."""
+    # One row for each run, tested against the best one.
     name = group.measure
     reference = group.best
     tested = group.tests
@@ -170,10 +174,12 @@ def _tests_table(group: ReportedGroup) -> TextTable:
         "p (Holm)",
         "better/equal/worse",
     )
+    # Significant differences are bold, in the column of the corrected p-values.
     p_column = header.index("p (Holm)")
     significant = {
         (index, p_column) for index, row in enumerate(tested) if row.p_holm is not None and row.p_holm < ALPHA
     }
+    # Holm's correction is for the number of compared runs, which the note says.
     family = sum(row.role == "compared" for row in tested)
     plural = "s" if family > 1 else ""
     note = (
@@ -206,11 +212,13 @@ def _test_row(row: ComparedRun, title: str) -> tuple[str, ...]:
 
 def published_blocks(source: ReportSource) -> Iterator[Block]:
     """Yield the results that papers print for the same methods and data, next to the computed ones."""
+    # Published averages are from test parts, so that sealed runs are left out.
     runs = [run for run in source.runs if not source.is_sealed(run)]
     if len(runs) < len(source.runs):
         yield Paragraph(f"{sealed_text(source)} Published averages are from test parts.")
     if not runs:
         return
+    # One row for each published number of a run's method on the run's data.
     titles = {run.number: run.title for run in runs}
     rows = tuple(
         (

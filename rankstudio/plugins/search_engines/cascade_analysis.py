@@ -58,14 +58,17 @@ def cascade_result(
     PlanError
         If there are no costs, or no cascades.
     """
+    # Costs given as an argument precede those of the plan and those of the data.
     plan = run.plan
     costs = costs or plan.extension(FeatureCosts) or data.extension(FeatureCosts)
     if costs is None:
         raise PlanError(tr("The run has no costs of features. Import them before the run."))
     depths = (depths,) if isinstance(depths, int) else depths
+    # Data without any test part, such as those of a sealed run, give no test measures.
     is_sealed = all(fold.test is None for fold in data.folds)
     measure = name or measure or _selecting_measure(plan)
     front = yield from find_cascades(run, data, costs, measure, depths, sealed=is_sealed)
+    # Warn if no cascade is within the budget.
     best = front.within(budget) if budget is not None else None
     warnings: tuple[str, ...] = ()
     if budget is not None and best is None:

@@ -457,19 +457,24 @@ class _JoinedDocuments:
         DatasetError
             If no document is both logged and judged, or no document has a feature.
         """
+        # Without a common document, the error shows an example of each side.
         logged_rows = np.flatnonzero(self._rows >= 0)
         if not logged_rows.size:
             assert self._example is not None  # a log without documents is refused earlier
             raise _nothing_joined_error(
                 path, judgments, self._example, next(self._judged.without(self._rows))
             )
+        # Columns with tensors are left out of the table.
         names = [name for name in self._columns if name not in self._tensors]
         if not names:
             raise _feature_count_error(path, 0)
+        # Names are compared as they are shown, because different names may look the same on one line.
         titles = list(map(one_line, names))
         if repeated := next((name for name, n in Counter(titles).items() if n > 1), None):
             text = tr("{path}: found two features named {name}, expected different names.")
             raise DatasetError(text.format(path=path, name=quoted(repeated)))
+        # The rows were written in the order of the logs; they are gathered in the order of the judgments, by
+        # query.
         sizes = np.bincount(self._judged.query[logged_rows], minlength=len(self._judged.queries))
         gathered = GatheredRows(
             order=self._rows[logged_rows],
@@ -489,6 +494,7 @@ class _JoinedDocuments:
     def _notes(self, n_unlogged: int, negative: int) -> tuple[str, ...]:
         """Return notes on documents that were left out or repeated, and on negative grades, as sentences."""
         sentences = []
+        # Documents that are not both logged and judged.
         if self._n_unjudged:
             text = trn(
                 "{n} logged document without a judgment is left out: {ids}.",
@@ -504,6 +510,7 @@ class _JoinedDocuments:
             )
             first = [*islice(self._judged.without(self._rows), _MAX_LISTED_IDS + 1)]
             sentences.append(text.format(n=count_text(n_unlogged), ids=_ids_text(first)))
+        # Values that cannot be feature values, and documents that were logged several times.
         if self._tensors:
             text = tr("Tensors are no numbers and left out: {names}.")
             sentences.append(

@@ -370,8 +370,10 @@ def arrow_pieces(
     pa, pq = _pyarrow(path)
     out = _Pieces()
     writer: Any = None
+    # Each batch of rows has about the same number of values.
     rows_per_batch = max(1, _BATCH_VALUES // max(1, dataset.n_features))
     for first in range(0, dataset.n_documents, rows_per_batch):
+        # The columns: query, label, features, and comments if they are wanted.
         rows = slice(first, min(first + rows_per_batch, dataset.n_documents))
         columns: dict[str, Any] = {
             "qid": pa.array(dataset.query_keys[dataset.query_index[rows]]),
@@ -382,10 +384,12 @@ def arrow_pieces(
         if comments:
             columns[comments] = pa.array([dataset.comments[row] for row in range(rows.start, rows.stop)])
         table = pa.table(columns)
+        # The writer needs the types of the columns, which the first batch has.
         if writer is None:
             new_writer = pq.ParquetWriter if key == "parquet" else pa.ipc.new_file
             writer = new_writer(out, table.schema)
         writer.write_table(table)
+        # Memory of the rows is released, and bytes are yielded as they are written.
         release(dataset.X[rows])
         yield from out.drained()
     writer.close()

@@ -340,10 +340,12 @@ class CatBoostTrees(ConvertedRanker):
         data = training.whole(self.entry.label)
         parameters = catboost_parameters(self, data.X)
         catboost = boosting_library("CatBoost", self.entry.label)
+        # Data from which nothing can be learned give one tree of a single leaf.
         if not learnable(data):
             tree = ScoreTree((), (0.0,))
             yield tree, {}, _leaf_of_each_document(tree, data.X)
             return
+        # CatBoost fits in another thread, and asks after each tree whether to go on.
         model = catboost.CatBoostRanker(**parameters)
         pool = pool_of(catboost, data)
 
@@ -356,6 +358,7 @@ class CatBoostTrees(ConvertedRanker):
 
         with refusals(self.entry.label, catboost):
             yield from watched(fit, tr("growing trees"), parameters["iterations"])
+        # The trees are read from the file that CatBoost writes.
         with TemporaryDirectory() as folder:
             path = Path(folder) / "model.json"
             model.save_model(str(path), format="json")

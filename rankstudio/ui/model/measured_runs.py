@@ -116,13 +116,16 @@ class MeasuredRuns(QObject):
 
         A run by its own plan's measures, or without documents to measure, is returned as it is.
         """
+        # A run whose own measures are in use needs no new ones.
         measurement = self._session.measurement(record.plan, record.dataset)
         plan = measurement.plan(record.plan)
         if plan is record.plan and not measurement.sealed:
             return _unchanged_measures(record)
+        # Without documents nothing can be measured; only a test part can be left out.
         has_documents = record.dataset.folds[0].train.n_documents > 0
         if not has_documents and not measurement.sealed:
             return _unchanged_measures(record)
+        # Values that are known for the present state of the run.
         state = _state_of_record(record)
         key = (record, measurement)
         measured_state, measured = self._known.get(key, (None, MeasuredRun(plan, complete=False)))
@@ -130,6 +133,7 @@ class MeasuredRuns(QObject):
             return measured
         if not has_documents:
             return self._keep(key, state, _without_test_part(record))
+        # Request missing values: first of this run, then of all others.
         if self._is_new(record, measurement):
             other_runs = (other for other in self._runs.records if other is not record)
             self._ask([record, *other_runs])
@@ -167,6 +171,7 @@ class MeasuredRuns(QObject):
 
     def _ask(self, records: Sequence[RunRecord]) -> None:
         """Have the worker measure those of the runs that are not measured yet, in this order."""
+        # One request for each run that is not measured, with copies of what it has found so far.
         requests = []
         for record in records:
             measurement = self._session.measurement(record.plan, record.dataset)
@@ -182,6 +187,7 @@ class MeasuredRuns(QObject):
             if outcome.ending is Ending.FAILED:
                 self.failed.emit(outcome.text)
 
+        # One job for all of them. Of two waiting jobs for the same runs, only the later one is carried out.
         keys = " ".join(str(request.record.key) for request in requests)
         self._worker.submit(
             Job(

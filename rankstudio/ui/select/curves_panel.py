@@ -169,6 +169,7 @@ class CurvesPanel(Panel):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, tr("Curves"), padding=8, name="curves-panel")
+        # The settings of the plan whose curves are shown; see `begin`.
         self._axes: tuple[Axis, ...] = ()
         self._combinations: tuple[tuple[Any, ...], ...] = ()
         self._step_kind = StepKind.FEATURES
@@ -180,11 +181,13 @@ class CurvesPanel(Panel):
         self._pairs = False  # pairs of documents are left out, rather than queries
         self._measure = "MAP"
         self._data_label = ""
+        # What is drawn: the curves, the band of a permutation test, the marks, and the baseline.
         self._paths: dict[Key, _Path] = {}
         self._band: tuple[list[int], Interval, Mapping[str, Interval]] | None = None
         self._chosen: tuple[Key, int] | None = None
         self._inspected: tuple[Key, int] | None = None
         self._baseline: tuple[dict[str, float], str] = ({}, "")
+        # The plot of the criterion, and the plot of the measure.
         self.slider = LambdaSlider()
         self.slider.hide()
         self.criterion_plot = named(CurvesPlot(theme, tr("criterion")), "criterion-plot")
@@ -194,10 +197,12 @@ class CurvesPanel(Panel):
         validation = CurvesPlot(theme, tr("validation {measure}").format(measure=self._measure))
         self.validation_plot = named(validation, "validation-plot")
         self.validation_plot.shared = Shared("validation", tr("Validation curves"), always=True)
+        # Controls beside the plots.
         self.left_out = LeftOutBox()
         self.smallest = SmallestButton()
         self.view = named(Segmented(_VIEWS, tr("validation as")), "validation-view")
         self.view.chosen.connect(self._show_view)
+        # The heat map, which another controller adds.
         self._map: QWidget | None = None
         self._offers_map = False
         self._measurable = True

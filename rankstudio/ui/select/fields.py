@@ -223,14 +223,17 @@ class Field(QWidget):
 
     def _lay_out(self) -> None:
         """Lay out the label, the reset button and the editor in a row, and the error below."""
+        # The error is hidden until there is one.
         self.error.setWordWrap(True)
         self.error.hide()
+        # The reset button is hidden while the value is the default, but keeps its column.
         self.reset_button.setStyleSheet(TIGHT)
         self.reset_button.setFixedSize(_RESET_SIDE, _ROW_HEIGHT)
         self.reset_button.setIconSize(QSize(14, 14))
         self.reset_button.hide()
         self.reset_button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         set_icon(self.reset_button, self.theme, "reset", "muted", 14)
+        # Label, reset button and editor are in row 0, the error is in row 1 below all three.
         self.grid = grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setHorizontalSpacing(2)

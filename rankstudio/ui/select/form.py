@@ -121,6 +121,7 @@ def _rule_parameter(present: str) -> Parameter:
         SMALLEST: tr("smallest not significantly worse"),
         ONE_SE: tr("within one standard error"),
     }
+    # A rule that limits the number of features is named after the limit.
     rules = dict.fromkeys([*usual_rules, present])
     limits = {rule: parse_rule(rule).most for rule in rules}
     labels |= {rule: tr("at most {k} features").format(k=k) for rule, k in limits.items() if k is not None}

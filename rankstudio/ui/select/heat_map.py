@@ -59,6 +59,7 @@ class HeatView(QWidget):
         self._left_out = False
         self._views: tuple[tuple[object, str], ...] = ()
         self._wanted: object = None
+        # The two choices above the map: what is measured, and what its rows and columns are.
         name = tr("rows and columns of the map")
         self.views = named(
             choice_box(()), "heat-views", accessible_name=name, tip=tr("Rows and columns of the map")
@@ -69,10 +70,12 @@ class HeatView(QWidget):
             accessible_name=tr("measured on"),
             tip=tr("Measured quantity"),
         )
+        # Both are hidden until there is something to choose.
         for box in (self.of, self.views):
             box.setMinimumContentsLength(_MIN_BOX_LETTERS)
             box.setMaximumWidth(_MAX_BOX_WIDTH)
             box.hide()
+        # The map and the line below it.
         self._caption = named(PlainLabel(wraps=True), role="caption")
         self._caption.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         self.plot = named(

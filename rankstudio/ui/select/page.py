@@ -94,7 +94,9 @@ class SelectPage(RunController):
         self.strip.another.clicked.connect(lambda: self.commandAsked.emit("comparison"))
 
     def join(self, pages: OtherPages) -> None:  # noqa: D102 - inherited
+        # The slider of the curves.
         SliderController(self._models.session, self._models.current, self.curves.slider, self)
+        # Hints about missing parts are shown where their measures would be.
         compare = pages.find("compare")
         features = pages.find("features")
         test_hints: Sequence[Notice] = ()
@@ -104,10 +106,12 @@ class SelectPage(RunController):
         self.fold_hint = FoldHint(self._models.session, bars, self)
         self.fold_hint.asked.connect(lambda: self.pageAsked.emit("select"))
         self.fold_hint.asked.connect(self.method.form.offer_folds)
+        # The page of features, if there is one, shows selections as they grow and the candidates of a step.
         if features is not None:
             self.grown.connect(features.show_growing)
             features.inspector.add_candidates(self.candidates)
             self.compared.connect(features.inspector.offer_candidates)
+        # Questions are offered only if the pages that answer them are there.
         self.strip.tells_why = features is not None
         self.strip.tells_how_sure = pages.find("evidence") is not None
 

@@ -174,6 +174,7 @@ class RunController(PageController):
         """Draw everything anew, for other data, another fold or another run."""
         view = self._current.shown
         record = self._current.shown.record
+        # The newest step belongs to the view before.
         self._newest = None
         if view.dataset is None:
             return
@@ -181,8 +182,10 @@ class RunController(PageController):
         problem = self._paths.problem
         self._explain()
         combinations = record.combinations if record else ()
+        # Whether there is a validation part, of the files or from inner folds, on which models are measured.
         measured = bool(plan.inner) or any(fold.vali is not None for fold in view.dataset.folds)
         mapped = self._heat.arrange(plan, measured)
+        # Empty curves for the plan of the view.
         self.curves.begin(
             method_label=plan.title,
             data_label=self._data_label(view.dataset),
@@ -195,11 +198,13 @@ class RunController(PageController):
             selects=plan.entry.selects,
             measured=plan.measured_criterion,
         )
+        # What they show, and whether the heat map is offered.
         self.curves.set_measure(self._session.measure)
         left_out = plan.leaves_out or self._left_out.shown
         self.curves.set_measured(measured, left_out, pairs=plan.pairs_out)
         self.curves.offer_map(mapped)
         self.curves.set_caption(problem)
+        # Draw what the run has found so far.
         if record is not None:
             for combination in range(len(combinations)):
                 self._draw_combination(record, combination)

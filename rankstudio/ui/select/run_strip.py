@@ -126,17 +126,21 @@ class RunStrip(QFrame):
         placeholder : str
             Text without a run.
         """
+        # The placeholder says if there are runs, but on other data only.
         of_dataset = [record for record in records if record.dataset is dataset]
         has_only_other_data = bool(records) and not of_dataset
         self._placeholder = _NO_RUN_HERE if placeholder == NO_RUN and has_only_other_data else placeholder
+        # The run that works, and those that wait.
         current = next((record for record in records if record.state in _WORKING_STATES), None)
         queued = [
             record for record in records if record.state is RunState.QUEUED and record is not shown_record
         ]
+        # Without a shown run, the strip shows the run that works on these data, or the latest one that ended.
         ended = (record for record in reversed(of_dataset) if record.state.ended)
         if shown_record is None:
             shown_record = current if current in of_dataset else next(ended, None)
         self._show_one(shown_record, view, sealed=sealed)
+        # The next questions are offered when nothing works or waits.
         is_idle = current is None and not queued
         self._next.offer(self._questions(shown_record) if shown_record is not None and is_idle else ())
         self._show_others(current if current is not shown_record else None, queued)
@@ -276,11 +280,13 @@ def _progress_text(record: RunRecord) -> str:
 
 def _outcome_text(record: RunRecord, result: RunResult | None) -> str:
     """Describe how a run ended, with the mean of its first measure."""
+    # A run that did not finish has no measure to show.
     word = _STATE_WORDS.get(record.state, "")
     if record.state is RunState.CANCELLED and record.n_units:
         return tr("stopped at {done} of {n} fits").format(done=record.units_done, n=record.n_units)
     if record.state is not RunState.DONE or result is None:
         return " · ".join(part for part in (word, record.remark) if part)
+    # The mean of its first measure over the folds.
     name = result.plan.measures[0]
     average = result.average.get(name)
     measure_text = ""
@@ -290,6 +296,7 @@ def _outcome_text(record: RunRecord, result: RunResult | None) -> str:
             "{name} {average:.4f} ({part}), mean over {n} folds",
             record.n_folds,
         ).format(name=name, average=average, part=result.part.label, n=record.n_folds)
+    # What it learned from, if not from labels, and where its results come from.
     on_disk = tr("read from disk") if record.dataset.from_disk else ""
     learned = learned_from(preferences_of(record.plan))
     return " · ".join(text for text in (word, learned, measure_text, on_disk) if text)

@@ -91,15 +91,18 @@ class JudgesPanel(Panel):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, tr("Judges"), name="judges-panel", keeps_title=True)
+        # The choice of the table, and that of the label in use.
         self.view = named(Segmented(_VIEWS, tr("show")), "judges-view")
         self.tools.addWidget(self.view)
         self.label = named(choice_box(()), "judges-label", tr("Label in use"))
         self._label_title = PlainLabel(tr("&Label in use"))
         self._label_title.setBuddy(self.label)
+        # Commands that compute the tables.
         tip = tr("Run pipelines on the labels of every judge and compare them.")
         self.several = named(QPushButton(tr("Compare labels…")), "judges-compare", tip=tip)
         self.flip = named(QPushButton(tr("Flip labels")), "judges-flip", tip=_FLIPS_HELP)
         about = tr("Agreement of the judges, selections under each, or selections with flipped labels.")
+        # The columns of the table depend on what it shows; see `show_rows`.
         self.table = TableView(
             theme,
             (),

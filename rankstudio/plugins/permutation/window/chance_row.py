@@ -92,6 +92,7 @@ def chance_sentence(
     preferred : bool
         Whether the path is learned from preferences.
     """
+    # The sentence on the result at this step.
     n = band.n_permutations
     p = float(band.p_values[position])
     count = band.as_good(position)
@@ -117,6 +118,7 @@ def chance_sentence(
         low=band.low[position],
         high=band.high[position],
     )
+    # Say before it how many permutations are done, if not all of them are.
     if n >= total:
         return sentence
     text = (

@@ -57,9 +57,11 @@ class PreferencesView(QWidget):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         named(self, "preferences-view", tr("preferences between documents"))
+        # The name of the file, with a button that removes it from the plan.
         self.title = RemovableNote(theme, "preferences-name", tr("Use labels again"))
         self._facts = KeyValue()
         self.rows: tuple[Fact, ...] = ()
+        # The rule by which clicks become preferences: the pairs, and the weight of a click.
         rules = ("unclicked", tr("over unclicked")), ("skipped", tr("over skipped above"))
         self.pairs = named(choice_box(rules), "click-pairs", tr("pairs of clicks"))
         self.pairs.setToolTip(
@@ -76,6 +78,7 @@ class PreferencesView(QWidget):
                 "positions; “given” takes the inverse of the column propensity."
             )
         )
+        # The row with the rule is a widget of its own, because files of preferences have no rule.
         self.rule = QWidget()
         line = QHBoxLayout(self.rule)
         fill(line, (self.pairs, 1), PlainLabel("η"), self.eta, margins=(0, 0, 0, 0), spacing=6)
@@ -124,6 +127,7 @@ def click_facts(summary: PreferenceSummary, clicks: ClickFacts) -> tuple[Fact, .
 
 def preference_facts(summary: PreferenceSummary) -> tuple[Fact, ...]:
     """Return the counts of preferences, and their meaning, as facts."""
+    # Counts of preferences, pairs and contradictions are always shown.
     queries = trn("{n:,} query", "{n:,} queries", summary.n_queries).format(n=summary.n_queries)
     about = tr("Between {n:,} documents.").format(n=summary.n_documents)
     facts = [
@@ -139,6 +143,7 @@ def preference_facts(summary: PreferenceSummary) -> tuple[Fact, ...]:
             tooltip=tr("Pairs with preferences in both directions: every ranking contradicts one of them."),
         ),
     ]
+    # The largest cycle is shown only if there is one.
     cycles = tr("largest {n}").format(n=summary.largest) if summary.n_cycles else ""
     meaning = tr(
         "Preference cycles: no ranking can satisfy all {inside:,} preferences inside these "
@@ -221,6 +226,7 @@ class PreferencesController(CommandController):
         def use(preferences: dict[str, str]) -> None:
             if dataset is session.dataset:
                 session.change(tr("the preferences"), preferences=preferences)
+                # The message says how clicks are weighted, if the file has clicks.
                 text = tr("The next run learns from the preferences of {file}")
                 if "pairs" in preferences and rule is None and preferences["eta"] == USUAL_ETA:
                     text = tr(
@@ -235,6 +241,7 @@ class PreferencesController(CommandController):
             self.failed.emit(reason)
             self._show()  # restores the rule of the plan in the view
 
+        # The file is read in the background. Of two waiting files, only the later one is read.
         self._worker.task(
             tr("Reading preferences"),
             _preference_entry,

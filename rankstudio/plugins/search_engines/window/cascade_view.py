@@ -155,6 +155,7 @@ class CascadeView(ContributedView):
         """Mark the best cascade within the budget."""
         if self._front is None:
             return
+        # The table marks the best cascade within the budget; a budget of 0 is none.
         self.budget.setEnabled(True)
         budget = self.budget.value()
         cascades = self._front.cascades
@@ -164,6 +165,7 @@ class CascadeView(ContributedView):
             for i, cascade in enumerate(cascades)
         ]
         self.table.set_rows(rows)
+        # The plot shows the front; its last cascade is the slowest one with the best measure.
         last = len(cascades) - 1
         chosen = best or cascades[0]
         levels = (cascades[-1].validation,) * len(cascades)
@@ -178,6 +180,7 @@ class CascadeView(ContributedView):
             cost=cost,
         )
         self.plot.set_spots([self._spot(cascade) for cascade in cascades], marks)
+        # Describe the marked cascade, or say that none is cheap enough.
         if best is not None:
             self._look_at(position)
             return
