@@ -74,11 +74,13 @@ def _tree_attributes(function: ScoreFunction) -> dict[str, Any]:
     The operator needs a split in every tree, so a tree of one leaf becomes a split with this leaf on both
     sides.
     """
+    # The split of a tree of one leaf: -1, the first leaf, is on both sides.
     one_leaf = ((0, 0.0, -1, -1),)
     roots: list[int] = []
     splits: list[tuple[int, float, int, bool, int, bool]] = []
     leaves: list[float] = []
     for tree in function.trees:
+        # The tree's splits and leaves follow those of all trees before.
         first_split = len(splits)
         first_leaf = len(leaves)
         roots.append(first_split)
@@ -90,6 +92,7 @@ def _tree_attributes(function: ScoreFunction) -> dict[str, Any]:
             ]
             splits.append((column, threshold, *below_child, *above_child))
         leaves += tree.leaves
+    # The operator wants one list for each property of the splits.
     columns, thresholds, below, below_leaf, above, above_leaf = zip(*splits, strict=True)
     return {
         "n_targets": 1,

@@ -127,15 +127,19 @@ def _parsed_json(values: Any) -> ParsedModel | None:
 
     Return None for unknown contents, which may be one of RankStudio's own models.
     """
+    # A list is a dump of XGBoost or nothing that is known.
     if isinstance(values, list):
         is_dump = values and all(isinstance(tree, dict) and "nodeid" in tree for tree in values)
         return xgboost_dump(values) if is_dump else None
+    # Models with "format" are those of RankStudio, which are read elsewhere.
     if not isinstance(values, dict) or "format" in values:
         return None
+    # Keys that only one library writes.
     if "learner" in values:
         return xgboost_model(values)
     if "oblivious_trees" in values or {"trees", "features_info"} <= values.keys():
         return catboost_model(values)
+    # Models of search engines.
     if ".model." in str(values.get("class", "")):
         return solr_model(values)
     stored = values.get("models")

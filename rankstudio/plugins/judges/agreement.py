@@ -115,9 +115,11 @@ def agreement(judgments: Sequence[Judgments]) -> Agreement:
     """
     if not judgments:
         raise ParameterError("judgments", 0, "labels of at least two judges; the data have one label")
+    # The labels of all parts in one array, with the number of the query of each document.
     labels = np.concatenate([part.labels for part in judgments])
     sizes = np.concatenate([np.diff(part.query_ptr) for part in judgments])
     query = np.repeat(np.arange(sizes.size), sizes)
+    # Each pair of judges is compared by query, and all judges together over all documents.
     names = judgments[0].names
     return Agreement(
         names=names,

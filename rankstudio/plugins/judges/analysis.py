@@ -170,6 +170,7 @@ def _agreement_as_dict(agreed: Agreement) -> dict[str, Any]:
 
 def _agreement_table(agreed: Agreement, data: FoldedDataset) -> AnalysisTable:
     """Return the table of the agreement of each pair of judges."""
+    # One row for each pair of judges; the note is on all of them.
     rows = tuple(
         (
             f"{pair.first}, {pair.second}",

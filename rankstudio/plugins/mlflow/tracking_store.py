@@ -129,6 +129,7 @@ class MlflowLog:
 
     def _log_unit(self, unit: Unit, path: PathResult) -> None:
         """Log the path of a unit as a child run: its parameters, and its measures after each step."""
+        # The child run is named after the fold and the values of the parameters.
         settings = {
             axis.name: axis.format(setting)
             for axis, setting in zip(self._plan.axes, unit.values, strict=True)
@@ -137,8 +138,10 @@ class MlflowLog:
         run = self._client.create_run(
             self._experiment_id, run_name=name, tags={"mlflow.parentRunId": self._run}
         ).info.run_id
+        # The run is kept for what is logged of the unit later.
         self._units[unit.fold, unit.position] = run
         self._log_params(run, {"fold": str(unit.fold), **settings})
+        # One row for each measure and step.
         series = {
             "criterion": path.criterion,
             **{f"validation/{measure}": curve for measure, curve in path.validation.items()},

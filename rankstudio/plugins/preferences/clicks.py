@@ -586,6 +586,8 @@ def click_pairs(log: ClickLog, bias: PositionBias | None) -> ClickPairs:
     DatasetError
         If no click gives a preference.
     """
+    # The inverse propensity of the clicked position is position^η; given propensities are in the weights
+    # already.
     pairs = log.pairs
     if not pairs.line.size:
         raise DatasetError(tr("Clicks: found no clicked document with an unclicked one to compare it with."))
@@ -596,6 +598,7 @@ def click_pairs(log: ClickLog, bias: PositionBias | None) -> ClickPairs:
         raise DatasetError(
             tr("Clicks: the weights exceed {most:g}. Choose a smaller η.").format(most=GREATEST)
         )
+    # The same pair at several positions becomes one preference with the sum of their weights.
     counts = _Counts(3, 1)
     counts.add(np.column_stack([pairs.query, pairs.winner, pairs.loser]), weight[:, None], pairs.line)
     keys, summed, line = counts.result()

@@ -162,10 +162,12 @@ class PreferenceFile:
 
     def _error(self, data: RankingDataset, preference: int, q: int, winner: int, loser: int) -> FormatError:
         """Return the error of a preference, given its query's number and the rows found for its documents."""
+        # The document that was not found; if the winner was, it is the loser.
         columns = self._columns
         query = columns.queries[int(columns.query[preference])]
         row, names = (winner, columns.winner) if winner < 0 else (loser, columns.loser)
         name = columns.documents[int(names[preference])]
+        # The expected text depends on what was wrong: the query, or one of its documents.
         if q == _NOT_IN_DATA:
             name = query
             expected = f"a query of the data, such as {quoted(data.query_ids[0])}"
@@ -252,12 +254,14 @@ def _parsed_file(path: Path, checksum: str) -> PreferenceFile:
 @lru_cache(maxsize=2)
 def _preferences_of_clicks(path: Path, checksum: str, rule: ClickRule | None) -> PreferenceFile:
     """Return the preferences of a click log whose bytes have this checksum."""
+    # Errors in the clicks name the file.
     log = read_clicks(path, rule or ClickRule())
     try:
         bias = log.bias()
         pairs = click_pairs(log, bias)
     except DatasetError as error:
         raise type(error)(f"{path}: {error}") from None
+    # Pairs of clicks are preferences of magnitude 1.
     columns = PreferenceColumns(
         line=pairs.line,
         query=pairs.query,

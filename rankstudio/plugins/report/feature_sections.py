@@ -126,9 +126,11 @@ def _closest_choices(run: ReportedRun) -> dict[int, str]:
 
     {} for a method that does not compare candidates.
     """
+    # Methods without candidates have no leads.
     score = run.plan.candidate_score
     if score is None:
         return {}
+    # Find the fold in which each feature was selected by the smallest lead.
     least: dict[int, tuple[float, int, Margin]] = {}  # share of the lead, fold and margin, by feature
     ids = run.result.feature_ids.tolist()
     groups = CandidateGroups.of(ids, run.result.feature_names, feature_groups_of(run.plan))
@@ -140,6 +142,7 @@ def _closest_choices(run: ReportedRun) -> dict[int, str]:
                 least_share = least[feature][0] if feature in least else np.inf
                 if feature in selected and not isnan(share) and share < least_share:
                     least[feature] = share, fold.fold, margin
+    # The fold is named only if there are several.
     several_folds = len(run.result.folds) > 1
     return {
         feature: _margin_text(score, margin, groups.names, fold if several_folds else 0)

@@ -85,6 +85,7 @@ def data_blocks(source: ReportSource) -> Iterator[Block]:
 
 def plan_blocks(source: ReportSource) -> Iterator[Block]:
     """Yield each run with its parameters, and the methods with their publications."""
+    # One row for each run.
     rows = tuple(
         (
             str(run.number),
@@ -97,6 +98,7 @@ def plan_blocks(source: ReportSource) -> Iterator[Block]:
     )
     header = ("run", "method", "data", "with", "seconds")
     yield TextTable("Runs", header, rows, left=(1, 2, 3))
+    # Each method and ranker once, in the order of the runs.
     methods: dict[str, Method] = {}
     for run in source.runs:
         for entry in (run.plan.entry, run.plan.ranker_entry):

@@ -251,12 +251,14 @@ def _best_path(run: RunResult, data: FoldedDataset, name: str, higher_is_better:
 
     Raise PlanError if the method selects no features, or the run has no such measure.
     """
+    # Cascades need models of several sizes and a measure that can be computed for them.
     if not run.plan.entry.selects:
         raise PlanError(
             tr("{title} selects no features, so it has no cheap model.").format(title=run.plan.title)
         )
     if lacking(name):
         raise PlanError(lacking(name))
+    # Only paths with a validation measure can be compared.
     paths = [path for path in tried_models(run, name) if np.isfinite(path.means).any()]
     if not paths or not can_measure(run, data, name):
         text = tr(

@@ -227,14 +227,17 @@ class _ArrowFile:
         """
         import pyarrow.compute as pc  # noqa: PLC0415 - an extra
 
+        # Rows that have a list; a missing list has no length to compare.
         lengths = pc.list_value_length(column).to_numpy(zero_copy_only=False)  # nan for a missing list
         rows = np.flatnonzero(~np.isnan(lengths.astype(np.float64)))
+        # The first list of the file gives the length of all others.
         if name not in self._lengths:
             if not rows.size:
                 text = tr('{path}: found no list in the first {n} rows of column "{name}", expected one.')
                 raise DatasetError(text.format(path=shown_path(self._path), n=len(lengths), name=short(name)))
             self._lengths[name] = int(lengths[rows[0]])
             check_length(shown_path(self._path), short(name), self._lengths[name])
+        # The first row with another length is the one in the error.
         length = self._lengths[name]
         rows_with_other_length = rows[lengths[rows] != length]
         if rows_with_other_length.size:
@@ -281,12 +284,14 @@ def _table_columns(path: Path, frame: Any, first_row: int) -> TableColumns:
         Number of the first row of the table in the file, from 0.
     """
 
+    # A column is converted when it is read; damage is found only then.
     def column(position: int) -> NDArray[Any]:
         try:
             return np.asarray(frame.column(position).to_numpy())
         except Exception as error:
             raise _damaged(path, error) from None
 
+    # Rows are counted from 1 in messages, and from the first row of the file.
     def error(row: int, excerpt: str, expected: str, missing: bool = False) -> DataError:
         error_type = MissingValueError if missing else ColumnValueError
         return error_type(

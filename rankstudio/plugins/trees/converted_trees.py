@@ -144,6 +144,7 @@ class ConvertedRanker(TreeRanker):
         """
         train = training_data(data)
         n = train.X.shape[1]
+        # What is recorded of the trees: scores of all documents, features in use, and their gains.
         trees = self._grow(train)
         loss = TrainingLoss(train, self._loss_at())
         scores = np.zeros(train.y.size)
@@ -156,11 +157,13 @@ class ConvertedRanker(TreeRanker):
                 if isinstance(event, WorkProgress):
                     yield event
                     continue
+                # Another tree adds its values to the scores.
                 tree, gains, leaves = event
                 number += 1
                 scores = scores + grown.add(tree, leaves)
                 by_gain = sorted(gains, key=lambda column: (-gains[column], column))
                 features.update(dict.fromkeys(by_gain))  # columns that are known already keep their place
+                # The sums of gains are the coefficients.
                 coef = coef.copy()
                 for column, gain in gains.items():
                     coef[column] += gain
@@ -173,6 +176,7 @@ class ConvertedRanker(TreeRanker):
                     grown=grown,
                 )
         finally:
+            # The library may still be growing trees if the caller stops early.
             trees.close()
             if number:
                 grown.finish()

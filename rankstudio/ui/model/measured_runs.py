@@ -240,17 +240,21 @@ class MeasuredRuns(QObject):
 
     def _store_fitted(self, request: _Request, measured: MeasuredRun) -> None:
         """Have the study store the cross-fitted values of a run once, if the study has none for this run."""
+        # Only a study that can be written can store the values of a finished run.
         record = request.record
         study = self._study_store.study
         run_result = record.result
         result = measured.result
         if study is None or study.read_only or record.stored is None or run_result is None or result is None:
             return
+        # The study keeps values in the plan's own convention only, and once.
         is_own_convention = request.wanted.convention == record.plan.convention
         if run_result.has_cross_fitted or not is_own_convention or record in self._fitted:
             return
+        # All measures of the plan must be known on every fold.
         if not all(name in fold.cross_fitted for fold in result.folds for name in record.plan.evaluated):
             return
+        # The values are written in the background.
         self._fitted.add(record)
         text = tr("Storing the cross-fitted values")
         self._study_store.note(partial(study.save_cross_fitted, record.stored, result.folds))
@@ -265,16 +269,19 @@ class MeasuredRuns(QObject):
 
     def _measure(self, dataset: FoldedDataset, run: MeasuredRun, measurement: Measurement) -> MeasuredRun:
         """Measure the folds, paths and baselines of a run; called on the worker only."""
+        # The folds of the run that are finished.
         engine = self._remeasurement()
         parts = {fold.number: fold for fold in dataset.folds}
         plan = run.plan
         folds = {n: engine.fold(fold, parts[n], plan, measurement) for n, fold in run.folds.items()}
+        # Paths of finished folds are measured with them; those of other folds, one by one.
         by_unit = {(n, path.unit.position): path for n, fold in folds.items() for path in fold.paths}
         paths = {
             (n, combination): by_unit.get((n, combination))
             or engine.paths([path], parts[n], plan, measurement)[0]
             for (n, combination), path in run.paths.items()
         }
+        # Baselines, and the result if the run is finished.
         baselines = {
             n: engine.baseline(baseline, parts[n], plan, measurement) for n, baseline in run.baselines.items()
         }

@@ -236,6 +236,7 @@ class Runs(QObject):
         plan = record.plan
         dataset = record.dataset
         stored = record.stored
+        # Events of the run go to its record, and so does its end.
         job = Job(
             tr("{title} on {name}").format(title=plan.title, name=dataset.name),
             lambda _: self._work(plan, dataset, stored, runner),

@@ -148,12 +148,14 @@ class StudyStore:
         def work(cancelled: CancelFlag) -> Iterator[OpenedStudy | RunRecord | str]:
             from rankstudio.engine.experiment.storage.study import Study  # noqa: PLC0415 - it brings numba
 
+            # The same file may still be open here, and is being closed: wait for that.
             with self._closed:
                 for _ in range(_MAX_WAITS):
                     if cancelled() or all(open_study.path != path for open_study in self._open):
                         break
                     self._closed.wait(_WAIT_SECONDS)
             study = self._add(Study.open(path, reading=True))
+            # A damaged study is closed again.
             try:
                 runs = study.runs()
                 last_id = study.last_id
@@ -161,6 +163,7 @@ class StudyStore:
             except StoreError:
                 self.close(study)
                 raise
+            # First the study, then its runs one by one, then remarks on damage.
             yield OpenedStudy(study, len(runs), last_id, marks)
             datasets: dict[object, FoldedDataset] = {}
             for summary in runs:
@@ -214,9 +217,8 @@ class StudyStore:
 
     def close(self, study: Study) -> None:
         """Close a study, after its queued notes are written, so that other windows can open it."""
-        with suppress(
-            StoreError
-        ):  # unwritten notes, such as a removal from the list, are lost, but no results
+        # Notes that cannot be written, such as a removal from the list, are lost, but no results.
+        with suppress(StoreError):
             self.write_notes()
         study.close()
         with self._lock:

@@ -75,10 +75,12 @@ def over_grid(axes: Sequence[Axis], combinations: Sequence[tuple[Any, ...]]) -> 
     """
     if len(combinations) < 2:
         return None
+    # The parameters that differ between combinations; the first grid among them becomes the x axis.
     varied = varied_axes(combinations)
     number = next((index for index in varied if axes[index].is_grid), None)
     if number is None:
         return None
+    # Combinations with the same values of all other parameters are points of one curve.
     other_axes = [index for index in varied if index != number]
     keys = [tuple(values[index] for index in other_axes) for values in combinations]
     distinct = list(dict.fromkeys(keys))

@@ -89,6 +89,7 @@ def _criterion_parameter(
     With ``left_out``, the measures on left-out training queries are among the choices; with ``pairs`` as
     well, these are the measures on left-out pairs of documents.
     """
+    # Validation measures first, then left-out measures if the method has them, then its own criterion.
     choices = tuple((name, tr("validation {name}").format(name=name)) for name in measures)
     if left_out:
         title = tr("leave-pair-out {name}") if pairs else tr("leave-query-out {name}")
@@ -260,19 +261,23 @@ class MethodForm(Panel):
 
     def set_plan(self, plan: Plan) -> None:
         """Show a plan without emitting a signal."""
+        # The methods and rankers, of which the plan's own are chosen.
         self._plan = plan
         self.offer_methods(plan.entry)
         self._method.set_value(plan.method)
         if plan.entry.selects:  # otherwise the ranker is kept for the next method that selects
             self._ranker.set_value(plan.ranker)
+        # The values of all parameters.
         self._show()
         self._method_section.set_values(plan.parameters)
         self._ranking_section.set_values(plan.parameters)
         self._ranker_section.set_values(plan.ranker_parameters)
         self._offer(plan)
+        # The note says how features are grouped, or which files a given ranking is from.
         grouped = bool(feature_groups_of(plan)) and (plan.entry.selects or not plan.entry.groups)
         self._groups.setText(groups_text(plan) if grouped else files_text(plan))
         self._groups.setVisible(grouped or plan.extension(GivenRanking) is not None)
+        # The note on preferences is there if the plan learns from them.
         entries = (plan.entry, *filter(None, (plan.ranker_entry,)))
         self._preferences.say(
             preferences_in_words(preferences_of(plan), entries) if preferences_of(plan) else ""
@@ -356,6 +361,7 @@ class MethodForm(Panel):
 
     def _show(self) -> None:
         """Show the fields of the method and of the ranker."""
+        # A ranker is chosen only for a method that selects features.
         entry = method(self.method_key())
         ranker = self.ranker_key()
         self._ranker.setVisible(entry.selects)
@@ -363,16 +369,20 @@ class MethodForm(Panel):
             self._offer_rankers(entry)
         for field in (self._select_by, self._rule):  # a given ranking is one model, so nothing is chosen
             field.setVisible(not entry.given)
+        # The heading names what the criterion chooses.
         self._heading.setText(tr("How k is chosen") if entry.selects else tr("How the model is chosen"))
         self._heading.setVisible(not entry.given)
+        # The parameters that rank are shown only if the method ranks itself; otherwise those of the ranker.
         ranking = [p for p in entry.parameters if p.ranks]
         self._method_section.show_parameters(entry.key, [p for p in entry.parameters if not p.ranks])
         self._ranking_section.show_parameters(entry.key, ranking, visible=not ranker)
         self._ranker_section.show_parameters(ranker, method(ranker).parameters if ranker else ())
+        # Remarks and tooltips on the method and on the ranker.
         self.set_caption(entry.description.citation)
         self._note_choices()
         self._method.editor.setToolTip(about(entry))
         self._ranker.editor.setToolTip(about(method(ranker)) if ranker else self._ranker.label.toolTip())
+        # Fields have changed, so that their alignment and the order of the Tab key are made anew.
         self._align()
         self._order_tabs()
         self._update_reset()

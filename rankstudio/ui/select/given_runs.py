@@ -61,14 +61,17 @@ class GivenController(CommandController):
 
         def run(planned: tuple[Plan, tuple[int, ...]]) -> None:
             plan, folds_without_file = planned
+            # Other data may have been opened while the file was read.
             if dataset is not session.dataset:
                 return
             self._models.runs.start(plan, dataset)
+            # The message names the folds that have no file.
             if folds_without_file:
                 text = tr("{title}: no file for fold {folds}")
                 folds = ", ".join(map(str, folds_without_file))
                 self.said.emit(text.format(title=plan.title, folds=folds))
 
+        # The file is read in the background.
         self._models.task_worker.task(
             description,
             partial(_plan_of_given, method, session.plan, name, path, dataset),
@@ -262,6 +265,7 @@ def model_sources(paths: Sequence[Path]) -> list[tuple[Path, str]]:
     """
     from rankstudio.engine.export.model_files import fold_of_name, models_in  # noqa: PLC0415 - the window is there first
 
+    # The folder with the files of the folds: the given one, or that of a file named after a fold.
     first = paths[0]
     if first.is_dir():
         folder = first
@@ -269,6 +273,7 @@ def model_sources(paths: Sequence[Path]) -> list[tuple[Path, str]]:
         folder = first.parent
     else:
         folder = None
+    # One file can always rank all folds; several files must belong to the folds of one folder.
     single = (first, tr("{file} in all folds").format(file=first.name))
     are_folds = all(path.parent == first.parent and fold_of_name(path) is not None for path in paths)
     if len(paths) > 1 and not are_folds:
@@ -277,9 +282,11 @@ def model_sources(paths: Sequence[Path]) -> list[tuple[Path, str]]:
                 file=first.name, n=len(paths)
             )
         )
+    # A folder without models of folds, or with this file only, leaves no other way.
     by_fold = models_in(folder) if folder is not None else {}
     if not by_fold or (len(by_fold) == 1 and not first.is_dir()):
         return [single]
+    # One file named after a fold can be read in both ways.
     label = trn("the model, for its own fold only", "{n} models, each for its own fold", len(by_fold))
     per_fold = (next(iter(by_fold.values())).parent, label.format(n=len(by_fold)))
     return [per_fold] if first.is_dir() or len(paths) > 1 else [per_fold, single]

@@ -235,11 +235,13 @@ class RunController(PageController):
     @Slot()
     def _show_inspected(self) -> None:
         """Mark the inspected model, and show the candidates of its step."""
+        # A model that the run does not have gets a curve of its own while it is inspected.
         inspection = self._current.shown.inspection
         if inspection is not None and inspection.key == PROBE:
             self._draw_live(inspection)
         else:
             self.curves.remove_path(PROBE)
+        # Mark the inspected model, or the same place on the mean over all folds.
         if inspection is not None:
             key = inspection.key
             k = inspection.x_value
@@ -249,6 +251,7 @@ class RunController(PageController):
             combination, k = self._inspected_mean()
             self.curves.inspect(combination, k)
             self._heat.inspect(combination, k)
+        # The candidates of its step, or else those of the newest step.
         model = self._current.shown.inspected
         if model is not None:
             self._show_step(model.step, model.plan, model.path.divisor)
@@ -337,6 +340,7 @@ class RunController(PageController):
 
         With ``growing``, the steps of an unfinished path are drawn, too.
         """
+        # All folds: the mean over the folds that are finished.
         fold = self._paths.fold
         if fold is None:
             mean = self._paths.mean(record, combination)
@@ -344,6 +348,7 @@ class RunController(PageController):
                 means = {name: across.mean for name, across in mean.validation.items()}
                 self.curves.set_path(combination, mean.x_values, mean.criterion.mean, means)
             return
+        # One fold: the finished path with the measures in use, or the steps of a growing path.
         path = record.paths.get((fold, combination))
         if path is not None:
             validation = self._paths.measures(record, (fold, combination))
@@ -414,6 +419,7 @@ class RunController(PageController):
 
     def _show_step(self, step: Step, plan: Plan, divisor: float) -> None:
         """Show the candidates of a step; ``divisor`` makes their scores comparable between folds."""
+        # A method without candidates has nothing to compare.
         dataset = self._current.shown.dataset
         score = plan.candidate_score
         self.compared.emit(score is not None)
@@ -422,6 +428,7 @@ class RunController(PageController):
         if dataset is None or not step.selected:
             self.candidates.clear()
         else:
+            # The scores of all candidates, and the lead of the selected one.
             margin = step_margin(score, step, divisor=divisor)
             values = score.of(step, divisor)
             ids = dataset.feature_ids
@@ -437,14 +444,17 @@ class RunController(PageController):
             return
         fold = self._paths.fold
         match event:
+            # A new unit: look at its fold, unless all folds are shown.
             case UnitStarted() if self._following and fold is not None:
                 self._session.look_at(event.unit.fold)
             case BaselineFound() if event.fold == fold:
                 self._draw_baseline(record)
+            # A step of the shown fold extends its curve.
             case StepDone() if event.unit.fold == fold:
                 self._add(event)
                 self._newest = event
                 self._preparation = ""
+            # The mean over folds changes with each path; a path that grew is drawn already.
             case UnitFinished() if fold is None or event.path.unit.fold == fold:
                 self._heat_is_old = True
                 if fold is None or record.came_whole:

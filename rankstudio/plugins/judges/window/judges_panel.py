@@ -133,6 +133,7 @@ class JudgesPanel(Panel):
 
         ``columns`` are the keys and titles of the columns. The first column stretches.
         """
+        # The first column stretches and is on the left; the others are numbers.
         table_columns = [
             Column(
                 key,
@@ -145,6 +146,7 @@ class JudgesPanel(Panel):
             )
             for index, (key, title) in enumerate(columns)
         ]
+        # The columns of the table are replaced only if they differ.
         if [column.key for column in table_columns] != self._columns:
             self._columns = [column.key for column in table_columns]
             self.table.set_columns(table_columns)
@@ -238,13 +240,16 @@ class JudgesController(Controller):
     @Slot()
     def update(self) -> None:
         """Show the chosen table with the results so far."""
+        # The panel is hidden unless there is something to show in it.
         self.panel.setVisible(bool(self._judges) or self.busy or self._flips is not None)
         if not self.panel.isVisible():
             return
+        # Have results computed that are out of date.
         self._agreement_demand.update()
         self._selection_demand.update()
         self.panel.flip.setText(tr("Stop") if self.busy else tr("Flip labels"))
         self.panel.flip.setEnabled(self.busy or self.possible)
+        # With one judge, only flipped labels can be shown.
         view = self.panel.view.value() if self._judges else FLIPS
         if view == AGREEMENT:
             self._show_agreement()
@@ -346,11 +351,13 @@ class JudgesController(Controller):
 
     def _show_agreement(self) -> None:
         """Show the agreement of each pair of judges."""
+        # The columns are there before the agreement is computed; the rows are not.
         titles = tr("judges"), tr("documents"), tr("queries"), "τ_b", "α"
         columns = list(zip(("judges", "documents", "queries", "tau", "alpha"), titles, strict=True))
         self.panel.table.placeholder = tr("Comparing the judges …")
         agreement = self._agreement
         note = ""
+        # One row for each pair of judges.
         rows = []
         if agreement is not None:
             note = tr(
@@ -376,10 +383,12 @@ class JudgesController(Controller):
     def _show_queries(self) -> None:
         """Show the agreement of the judges in each query, the least agreement first."""
         self.panel.table.placeholder = tr("Comparing the judges …")
+        # One column for the query, one for the mean, and one for each pair of judges.
         pairs = self._agreement.pairs if self._agreement is not None else ()
         titles = (f"{pair.first} · {pair.second}" for pair in pairs)
         columns = [("query", tr("query")), ("mean", tr("mean"))]
         columns += [(str(index), title) for index, title in enumerate(titles)]
+        # The values are in the order of the columns.
         rows = [
             _Row(
                 key=query,
@@ -393,6 +402,7 @@ class JudgesController(Controller):
 
     def _show_selection(self) -> None:
         """Show the share of the folds that select each feature under each judge."""
+        # Without several runs to compare, no selection is shown.
         selection = self._selection if self._selection_key() is not None else None
         self.panel.table.placeholder = _NO_RUNS
         if selection is None:
@@ -400,6 +410,7 @@ class JudgesController(Controller):
             return
         # "=" keeps the keys of judges apart from those of the other columns.
         columns = [("feature", tr("feature")), *((f"={j}", j) for j in selection.judges), ("n", tr("judges"))]
+        # One row for each feature.
         rows = []
         for column in selection.order().tolist():
             shares = {

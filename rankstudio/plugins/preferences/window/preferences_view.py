@@ -189,6 +189,7 @@ class PreferencesController(CommandController):
     def join(self, pages: OtherPages) -> None:
         """Add the view to the panel of the data."""
         self.view: PreferencesView = pages.find("data").panel.add_below(PreferencesView)
+        # Preferences are counted in the background when the view appears.
         self._counted = OnDemand(
             parent=self,
             worker=self._worker,
@@ -198,6 +199,7 @@ class PreferencesController(CommandController):
             panel=self.view,
             on=(self.view.appeared,),
         )
+        # Edits in the view, and changes of the session.
         self.view.title.button.clicked.connect(self.remove)
         self.view.pairs.activated.connect(self.use_rule)
         self.view.eta.editingFinished.connect(self.use_rule)
@@ -279,18 +281,21 @@ class PreferencesController(CommandController):
     @Slot()
     def _show(self) -> None:
         """Show the file of the plan, and its counts for the shown fold."""
+        # Counts of other data are forgotten.
         session = self._session
         preferences = preferences_of(session.plan)
         if session.dataset is not self._dataset:
             self._dataset = session.dataset
             self._summaries = {}
             self._counted.forget()
+        # The counts are of the shown fold, or of all folds.
         has_several = session.dataset is not None and len(session.dataset.folds) > 1
         part = ""
         if has_several and session.fold:
             part = tr("training part of fold {fold}").format(fold=session.fold)
         elif has_several:
             part = tr("all parts")
+        # Show what is known, and count the rest in the background.
         self.view.show_summary(self._summaries.get(self._wanted))
         self.view.show_file(preferences if session.dataset is not None else {}, part)
         self._counted.update()
