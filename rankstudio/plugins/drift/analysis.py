@@ -142,7 +142,6 @@ def _transfer_result(transferred: Transfer, run: RunResult) -> AnalysisResult:
     """Return the tables that compare a selection made elsewhere (A) with the one made here (B)."""
     own_run = transferred.own
     folds = transferred.folds_of_features()
-    n_folds = len(own_run.folds)
     # Both mean measures with their comparison, by the name of the measure.
     measures = {
         name: _means_of_both(transferred, name) | asdict(transferred.compared(name))
@@ -152,7 +151,27 @@ def _transfer_result(transferred: Transfer, run: RunResult) -> AnalysisResult:
     features = {
         i: i in transferred.features for i in (*transferred.features, *(i for i, _ in folds.most_common()))
     }
-    # The table of the measures: one row for each measure.
+    tables = (
+        _measures_table(run, own_run, measures),
+        _features_table(own_run, features, folds),
+    )
+    # The same results as plain values, for JSON.
+    rows = [{"feature": i, "model": in_model, "folds": folds[i]} for i, in_model in features.items()]
+    values = {
+        "from": run.data_name,
+        "to": own_run.data_name,
+        "seen": transferred.n_seen,
+        "measures": measures,
+        "features": rows,
+    }
+    note = seen_sentence(transferred.given.plan.title, transferred.seen)
+    return AnalysisResult(tables, values, (note,) if note else ())
+
+
+def _measures_table(
+    run: RunResult, own_run: RunResult, measures: Mapping[str, Mapping[str, Any]]
+) -> AnalysisTable:
+    """Return the table that compares the measures of A and B, with a row for each measure."""
     header = (
         tr("measure"),
         "A",
@@ -186,7 +205,15 @@ def _transfer_result(transferred: Transfer, run: RunResult) -> AnalysisResult:
         *difference.split("\n"),
         "",
     )
-    # The table of the features: whether the model of A has each one, and how many folds of B select it.
+    above = "\n".join(map(one_line, lines))
+    return AnalysisTable(tr("Measures"), header, tuple(cells), above=above)
+
+
+def _features_table(
+    own_run: RunResult, features: Mapping[int, bool], folds: Mapping[int, int]
+) -> AnalysisTable:
+    """Return the table of the features: whether A's model has them, and how many folds of B select them."""
+    n_folds = len(own_run.folds)
     names = dict(zip(own_run.feature_ids.tolist(), own_run.feature_names, strict=True))
     yes_no = (tr("no"), tr("yes"))
     selected: list[tuple[Cell, ...]] = [
@@ -198,21 +225,7 @@ def _transfer_result(transferred: Transfer, run: RunResult) -> AnalysisResult:
         for i, in_model in features.items()
     ]
     titles = (tr("feature"), tr("in A's model"), tr("folds of B that select it"))
-    tables = (
-        AnalysisTable(tr("Measures"), header, tuple(cells), above="\n".join(map(one_line, lines))),
-        AnalysisTable(tr("Features"), titles, tuple(selected), above=""),
-    )
-    # The same results as plain values, for JSON.
-    rows = [{"feature": i, "model": in_model, "folds": folds[i]} for i, in_model in features.items()]
-    values = {
-        "from": run.data_name,
-        "to": own_run.data_name,
-        "seen": transferred.n_seen,
-        "measures": measures,
-        "features": rows,
-    }
-    note = seen_sentence(transferred.given.plan.title, transferred.seen)
-    return AnalysisResult(tables, values, (note,) if note else ())
+    return AnalysisTable(tr("Features"), titles, tuple(selected), above="")
 
 
 def _means_of_both(transferred: Transfer, name: str) -> dict[str, float]:

@@ -84,10 +84,8 @@ def feature_drift(
         yield WorkProgress(tr("comparing features"), start / len(pairs))
         block = pairs[start : start + _FEATURES_PER_BLOCK]
         # The features of the block as rows of contiguous memory, for each of the two datasets.
-        values = [
-            np.ascontiguousarray(part.X[:, list(columns)].T)
-            for part, columns in zip((first, second), zip(*block, strict=True), strict=True)
-        ]
+        first_columns, second_columns = zip(*block, strict=True)
+        values = [_as_rows(first, first_columns), _as_rows(second, second_columns)]
         first_taus, second_taus = (
             correlation.of(part_values) for correlation, part_values in zip(correlations, values, strict=True)
         )
@@ -141,6 +139,11 @@ class _Correlation:
         The mean is NaN if no query has a τ_b.
         """
         return self._evaluator.evaluate_many(columns)["Tau"]
+
+
+def _as_rows(data: RankingDataset, columns: Sequence[int]) -> Floats:
+    """Return some features of a dataset as the rows of a contiguous array."""
+    return np.ascontiguousarray(data.X[:, list(columns)].T)
 
 
 def _share_of_constant_queries(values: Floats, query_ptr: Ints) -> float:

@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -357,7 +358,7 @@ def _regressor_trees(stage: _Stage, node: onnx.NodeProto, values: Mapping[str, A
     keys = list(zip(values["target_treeids"], values["target_nodeids"], strict=True))
     leaves = dict(zip(keys, weights, strict=True))
     # The tree of each run of consecutive rows; a tree whose rows are not consecutive occurs twice.
-    tree_runs = [tree for i, (tree, *_) in enumerate(rows) if not i or rows[i - 1][0] != tree]
+    tree_runs = [tree for tree, _ in groupby(tree for tree, *_ in rows)]
     leaf_keys = {(tree, number) for tree, number, _, mode, *_ in rows if mode == "LEAF"}
     # All values must belong to one score, and each node must occur once.
     if len(values["target_ids"]) != len(keys) or any(values["target_ids"]):
@@ -412,6 +413,12 @@ def _ensemble_trees(stage: _Stage, node: onnx.NodeProto, values: Mapping[str, An
     if len(values["leaf_targetids"]) != len(weights) or any(values["leaf_targetids"]):
         raise refused(node, tr("several scores of a document"), tr("one score for each document"))
 
+    def child_key(node_index: int, side: str) -> tuple[int, bool, str]:
+        """Return the key of the child of a split for a true or a false comparison."""
+        index = int(values[f"nodes_{side}nodeids"][node_index])
+        is_leaf = bool(values[f"nodes_{side}leafs"][node_index])
+        return index, is_leaf, side
+
     def look(key: Any) -> Split | float:
         """Return the split or the leaf with a key, for `flat_tree`.
 
@@ -428,15 +435,7 @@ def _ensemble_trees(stage: _Stage, node: onnx.NodeProto, values: Mapping[str, An
         column, threshold, true_is_below = _checked_split(
             stage, node, values["nodes_featureids"][node_index], mode, value
         )
-        # The children for a true and a false comparison, each as a key for this function.
-        true, false = (
-            (
-                int(values[f"nodes_{side}nodeids"][node_index]),
-                bool(values[f"nodes_{side}leafs"][node_index]),
-                side,
-            )
-            for side in _SIDES
-        )
+        true, false = (child_key(node_index, side) for side in _SIDES)
         # `flat_tree` expects the child below the threshold first.
         return (column, threshold, true, false) if true_is_below else (column, threshold, false, true)
 

@@ -26,7 +26,7 @@ from rankstudio.engine.methods.catalog.analysis import (
 )
 from rankstudio.engine.support.number_format import percentage
 from rankstudio.engine.support.work import WorkProgress
-from rankstudio.plugins.judges.agreement import Agreement, agreement, selection_by_judge
+from rankstudio.plugins.judges.agreement import Agreement, JudgeSelections, agreement, selection_by_judge
 from rankstudio.plugins.judges.flipped_labels import FlippedLabels, flip_steps
 
 _CHOSEN_FIELDS = ("measures", "convention", "select_by")
@@ -202,6 +202,23 @@ def _query_tables(agreed: Agreement, n: int) -> list[AnalysisTable]:
     return [AnalysisTable(tr("Queries in which the judges agree least"), header, rows)] if rows else []
 
 
+def _selection_as_dict(selection: JudgeSelections) -> dict[str, Any]:
+    """Return the selections under the judges as plain values, the most selected features first."""
+    return {
+        "nogueira": selection.nogueira,
+        "jaccard": selection.jaccard.tolist(),
+        "features": [
+            {
+                "feature": int(selection.feature_ids[column]),
+                "name": selection.feature_names[column],
+                "judges": int(selection.n_judges[column]),
+                "shares": selection.shares[column].tolist(),
+            }
+            for column in selection.order().tolist()
+        ],
+    }
+
+
 def _selection_table(
     judges: Sequence[str], results: Sequence[RunResult]
 ) -> tuple[dict[str, Any], AnalysisTable]:
@@ -219,29 +236,16 @@ def _selection_table(
     title = tr("{plan} under {judges}").format(plan=first.plan.title, judges=", ".join(finished))
     if len(finished) < 2 or not first.plan.entry.selects:
         return values, AnalysisTable(title, (tr("measure"), *finished), tuple(measured))
-    # The features that are selected most come first, in the values and in the table.
+    # One row for each feature, the most selected ones first.
     selection = selection_by_judge(results)
-    order = selection.order().tolist()
-    values |= {
-        "nogueira": selection.nogueira,
-        "jaccard": selection.jaccard.tolist(),
-        "features": [
-            {
-                "feature": int(selection.feature_ids[column]),
-                "name": selection.feature_names[column],
-                "judges": int(selection.n_judges[column]),
-                "shares": selection.shares[column].tolist(),
-            }
-            for column in order
-        ],
-    }
+    values |= _selection_as_dict(selection)
     rows: list[tuple[Cell, ...]] = [
         (
             id_and_name(int(selection.feature_ids[column]), selection.feature_names[column]),
             *(formatted(share, percentage) for share in selection.shares[column].tolist()),
             int(selection.n_judges[column]),
         )
-        for column in order
+        for column in selection.order().tolist()
     ]
     # Each pair of judges once: the entries above the diagonal.
     pairs = selection.jaccard[np.triu_indices(len(finished), 1)]

@@ -267,7 +267,10 @@ class _ClickReader:
         self._pairs = _Counts(n_keys=4, n_sums=1)
 
     def read(self) -> ClickLog:
-        """Return the log."""
+        """Read the file, and return its log.
+
+        Raise `_ScatteredError` if the documents of a session are not on consecutive lines.
+        """
         lines = (
             (line_number, line)
             for line_number, line in enumerate(streamed_lines(self._path), start=1)
@@ -290,6 +293,10 @@ class _ClickReader:
         # A session whose documents are not on consecutive lines was counted as several lists.
         if len(np.unique(np.frombuffer(self._hashes, np.int64))) < len(self._hashes):
             raise _ScatteredError
+        return self._counted_log(rule)
+
+    def _counted_log(self, rule: ClickRule) -> ClickLog:
+        """Return the log of the lists that have been counted."""
         # Columns of the counted impressions and pairs, each contiguous.
         shown_keys, shown_counts, _ = self._shown.result()
         shown_query, shown_document, shown_position = shown_keys.T.copy()

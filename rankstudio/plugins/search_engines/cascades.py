@@ -203,15 +203,10 @@ def find_cascades(
     places = _combined_positions(path)
     # The models of each fold with the fold's data, which give measures and costs.
     parts = {fold.number: fold.parts for fold in data.folds}
-    folds = [
-        _Fold(
-            parts[fold_result.fold],
-            [fold_path.steps[int(i)] for i in path.positions[places, index]],
-            run,
-            name,
-        )
-        for index, (fold_result, fold_path) in enumerate(zip(run.folds, path.paths, strict=True))
-    ]
+    folds = []
+    for index, (fold_result, fold_path) in enumerate(zip(run.folds, path.paths, strict=True)):
+        steps = [fold_path.steps[int(i)] for i in path.positions[places, index]]
+        folds.append(_Fold(parts[fold_result.fold], steps, run, name))
     # Indices of the first and the second model, and the depth; None for a single model.
     tried: list[tuple[int, int, int | None]] = [
         (i, j, depth) for j in range(len(places)) for i in range(j) for depth in sorted_depths
@@ -223,12 +218,15 @@ def find_cascades(
     for number, (i, j, depth) in enumerate(tried):
         if number % 10 == 0:
             yield WorkProgress(tr("measuring cascades"), number / len(tried))
-        values.append(float(np.mean([fold.value("vali", i, j, depth) for fold in folds])))
-        times.append(float(np.mean([fold.milliseconds(costs, i, j, depth) for fold in folds])))
+        fold_values = [fold.value("vali", i, j, depth) for fold in folds]
+        fold_times = [fold.milliseconds(costs, i, j, depth) for fold in folds]
+        values.append(float(np.mean(fold_values)))
+        times.append(float(np.mean(fold_times)))
     # Only cascades on the front are measured on the test part.
     sizes = np.rint(path.sizes[places]).astype(int).tolist()
 
     def cascade_of(position: int) -> Cascade:
+        """Return the tried cascade at a position, with its test measure unless that is sealed."""
         i, j, depth = tried[position]
         tests = [] if sealed else [fold.value("test", i, j, depth) for fold in folds]
         return Cascade(

@@ -308,10 +308,14 @@ def _read_run(study: Study, summary: RunSummary, datasets: dict[object, FoldedDa
     # Runs on the same parts of the same data share one dataset without documents.
     is_validated = all(path.validated for path in paths.values())
     is_tested = any(fold.test for fold in folds)
+    dataset_key = (recorded, reading(plan), (is_validated, is_tested))
     dataset = datasets.setdefault(
-        (recorded, reading(plan), (is_validated, is_tested)),
-        recorded.without_documents(validated=is_validated, tested=is_tested),
+        dataset_key, recorded.without_documents(validated=is_validated, tested=is_tested)
     )
+    time_text = _local_time_text(summary.finished or summary.created)
+    why_not_on = _reason_not_resumable(summary.versions, plan.sources)
+    if not why_not_on and study.read_only:
+        why_not_on = READ_ONLY
     # The record shows what was read; a finished run is done, and any other can be continued.
     record = RunRecord(
         key.id,
@@ -326,9 +330,8 @@ def _read_run(study: Study, summary: RunSummary, datasets: dict[object, FoldedDa
         label=study.label(key),
         choice=Choice(*study.choice(key)),
         recorded=recorded,
-        origin=f"{_local_time_text(summary.finished or summary.created)}, {_version_text(summary.versions)}",
-        why_not_on=_reason_not_resumable(summary.versions, plan.sources)
-        or (READ_ONLY if study.read_only else ""),
+        origin=f"{time_text}, {_version_text(summary.versions)}",
+        why_not_on=why_not_on,
         steps_per_unit=1,
         n_units=summary.n_units,
         units_done=summary.n_finished,

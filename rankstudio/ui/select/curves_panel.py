@@ -288,14 +288,7 @@ class CurvesPanel(Panel):
         self._baseline = {}, ""
         self.show_smallest(None)
         self.set_caption("")
-        # The title of the criterion, which links to the glossary.
-        self.criterion_plot.set_axes(replace(self.criterion_plot.axes, title=criterion or tr("criterion")))
-        left_out = tr("leave-query-out")
-        if left_out.lower() in criterion.lower():  # link only these words of the title to the glossary
-            self.criterion_plot.link_title("leave-query-out", left_out)
-        else:
-            self.criterion_plot.link_title("criterion", "")
-        self.criterion_plot.setVisible(bool(criterion))
+        self._title_criterion(criterion)
         # The only step of a ranker has all features, so that the x of its point is not known in advance.
         x_range: tuple[float, float] | None = (
             (1, n_steps) if n_steps > 1 and step_kind is not StepKind.ITERATIONS else None
@@ -313,6 +306,16 @@ class CurvesPanel(Panel):
             plot.x_name = tr(self.over.axis.label) if self.over is not None else X_NAMES[step_kind]
             plot.set_axes(replace(plot.axes, show_x=sized, grid=grid, integer_x=not grid))
             plot.set_family(names, labels, x_range)
+
+    def _title_criterion(self, criterion: str) -> None:
+        """Show the name of the criterion as a title that links to the glossary; hide the plot for ""."""
+        self.criterion_plot.set_axes(replace(self.criterion_plot.axes, title=criterion or tr("criterion")))
+        left_out = tr("leave-query-out")
+        if left_out.lower() in criterion.lower():  # link only these words of the title to the glossary
+            self.criterion_plot.link_title("leave-query-out", left_out)
+        else:
+            self.criterion_plot.link_title("criterion", "")
+        self.criterion_plot.setVisible(bool(criterion))
 
     def explain(self, criterion: str, validation: str) -> None:
         """Set the texts that the two plots show while they are empty."""

@@ -81,6 +81,14 @@ class RunController(PageController):
         self._drawn: tuple[Shown, str] | None = None  # the view and the convention that the curves show
         self._absence = models.absence
         self._absence.changed.connect(self._explain)
+        self._connect_signals()
+
+    def _connect_signals(self) -> None:
+        """Connect the panels and the parts of the state with this controller."""
+        session = self._session
+        runs = self._runs
+        current = self._current
+        left_out = self._left_out
         # A click in a panel inspects a candidate or a step; a double click chooses the step.
         self.curves.picked.connect(self._inspect)
         self.curves.chosen.connect(self._choose)
@@ -94,7 +102,7 @@ class RunController(PageController):
         current.inspected.connect(self._show_inspected)
         current.changed.connect(self._follow)
         session.measureChanged.connect(self._show_measure)
-        measured.changed.connect(self._show_measured)
+        self._measured.changed.connect(self._show_measured)
         runs.eventNoted.connect(self._take)
         runs.changed.connect(self._begin_again)
         runs.added.connect(self._follow_first)
