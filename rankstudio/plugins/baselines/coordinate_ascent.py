@@ -110,7 +110,8 @@ class CoordinateAscent(LinearRanker):
             for start in range(n_restarts):
                 coef = _start_weights(ascent, rng if start else None)  # the first start has equal weights
                 value = yield from ascent.measured(coef)
-                # Each sweep changes every informative weight once, in a random order.
+                # Each sweep changes every informative
+                # weight once, in a random order.
                 for _ in range(max_iter):
                     value_before = value
                     order = rng.permutation(ascent.informative).tolist()
@@ -128,7 +129,8 @@ class CoordinateAscent(LinearRanker):
                         criterion=-best_value,
                         candidates=np.empty(0),
                     )
-                    # The restart ends when a sweep improves the measure by no more than the tolerance.
+                    # The restart ends when a sweep improves the
+                    # measure by no more than the tolerance.
                     if not value > value_before + tolerance:
                         break
 

@@ -157,26 +157,30 @@ class RankBoost(LinearRanker):
         coef = np.zeros(data.X.shape[1])
         features = dict[int, None]()
         data = training_data(data)
-        # The thresholds of all features, which are the weak rankers of all rounds.
+        # The thresholds of all features, which
+        # are the weak rankers of all rounds.
         cutoffs = yield from thresholds(data, MOST_VALUES, RANKS)
         with data.session(StateWork(_BoostedShard, replayed=True)) as session:
             rounds = _Rounds(session, cutoffs)
             yield from rounds.begin()
-            # Too many different values of a feature are tried at some of their ranks only.
+            # Too many different values of a feature
+            # are tried at some of their ranks only.
             if rounds.fewer:
                 text = tr(
                     "RankBoost tries {n} thresholds for each feature with more than {most} "
                     "different values, instead of all values."
                 ).format(n=RANKS, most=count_text(MOST_VALUES))
                 yield Note(text, kind=FewerThresholdsWarning)
-            # Each round adds the best weak ranker; there is none if no threshold is useful.
+            # Each round adds the best weak ranker;
+            # there is none if no threshold is useful.
             for number in range(1, n_rounds + 1):
                 weak = rounds.weak_ranker()
                 if weak is None:
                     break
                 yield from rounds.add(weak)
                 history.append(weak)
-                # The coefficient of a feature is the sum of the weights of its thresholds.
+                # The coefficient of a feature is the
+                # sum of the weights of its thresholds.
                 coef = coef.copy()
                 coef[weak.feature] += weak.weight
                 # The order of selection is that of the first use.

@@ -57,7 +57,8 @@ def drift_result(
     if isinstance(subject, RunResult):
         assert data is not None
         return _transfer_result(transfer(subject, data, location), subject)
-    # Two parts of the same data are compared unless other data are given.
+    # Two parts of the same data are
+    # compared unless other data are given.
     data = subject if data is None else data
     first_part = part_of(subject, first, fold)
     second_part = part_of(data, second, fold)
@@ -69,7 +70,8 @@ def drift_result(
         text = tr("{letter}: {part}, {documents:,} documents of {queries:,} queries")
         line = text.format(letter=letter, part=name, documents=part.n_documents, queries=part.n_queries)
         lines.append(one_line(line))
-    # One row for each feature that both parts have; the columns of A and B are values of each part.
+    # One row for each feature that both parts have;
+    # the columns of A and B are values of each part.
     header = (
         tr("feature"),
         tr("distance"),
@@ -142,7 +144,8 @@ def _transfer_result(transferred: Transfer, run: RunResult) -> AnalysisResult:
     """Return the tables that compare a selection made elsewhere (A) with the one made here (B)."""
     own_run = transferred.own
     folds = transferred.folds_of_features()
-    # Both mean measures with their comparison, by the name of the measure.
+    # Both mean measures with their
+    # comparison, by the name of the measure.
     measures = {
         name: _means_of_both(transferred, name) | asdict(transferred.compared(name))
         for name in own_run.plan.evaluated

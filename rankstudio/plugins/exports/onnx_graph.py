@@ -41,7 +41,8 @@ def write(function: ScoreFunction) -> Files:
         constants.append(numpy_helper.from_array(weights, "weights"))
         node = helper.make_node("MatMul", ["X", "weights"], ["score"])
     else:
-        # Trees are one operator whose attributes hold all splits and leaves.
+        # Trees are one operator whose
+        # attributes hold all splits and leaves.
         values = {
             name: numpy_helper.from_array(value, name) if isinstance(value, np.ndarray) else value
             for name, value in _tree_attributes(function).items()
@@ -58,7 +59,8 @@ def write(function: ScoreFunction) -> Files:
         ir_version=IR_VERSION,
         producer_name="RankStudio",
     )
-    # The ids and names of the features, one on each line, so that a reader can name the columns.
+    # The ids and names of the features, one on each
+    # line, so that a reader can name the columns.
     features = {"feature_ids": "id", "feature_names": "name"}
     properties = {
         key: "\n".join(str(getattr(i, name)) for i in function.inputs) for key, name in features.items()
@@ -74,7 +76,8 @@ def _tree_attributes(function: ScoreFunction) -> dict[str, Any]:
     The operator needs a split in every tree, so a tree of one leaf becomes a split with this leaf on both
     sides.
     """
-    # The split of a tree of one leaf: -1, the first leaf, is on both sides.
+    # The split of a tree of one leaf: -1,
+    # the first leaf, is on both sides.
     one_leaf = ((0, 0.0, -1, -1),)
     roots: list[int] = []
     splits: list[tuple[int, float, int, bool, int, bool]] = []

@@ -44,7 +44,8 @@ def write(function: ScoreFunction) -> Files:
         for feature, weight in zip(function.inputs, function.weights, strict=True):
             SubElement(table, "NumericPredictor", name=feature.identifier, coefficient=repr(weight))
     else:
-        # Trees are the segments of an ensemble whose predictions are added up.
+        # Trees are the segments of an ensemble
+        # whose predictions are added up.
         model = SubElement(root, "MiningModel", modelName=function.name, functionName="regression")
         _schema(model, function)
         segments = SubElement(model, "Segmentation", multipleModelMethod="sum")

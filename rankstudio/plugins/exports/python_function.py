@@ -94,7 +94,8 @@ def write(function: ScoreFunction) -> Files:
 
 def _tree_lines(function: ScoreFunction, ids: list[int]) -> list[str]:
     """Return the lines with the trees of a model, after those with the new features that they split on."""
-    # Trees split on new features, numbered from 1, or else on features, identified by their ids.
+    # Trees split on new features, numbered from 1,
+    # or else on features, identified by their ids.
     numbers = list(range(1, len(function.sums) + 1)) or ids
     lines: list[str] = []
     if function.sums:

@@ -131,7 +131,8 @@ def _parsed_json(values: Any) -> ParsedModel | None:
     if isinstance(values, list):
         is_dump = values and all(isinstance(tree, dict) and "nodeid" in tree for tree in values)
         return xgboost_dump(values) if is_dump else None
-    # Models with "format" are those of RankStudio, which are read elsewhere.
+    # Models with "format" are those of
+    # RankStudio, which are read elsewhere.
     if not isinstance(values, dict) or "format" in values:
         return None
     # Keys that only one library writes.
@@ -240,7 +241,8 @@ def _refuse_numbers(
     if not used:
         text = tr("{file}: the model of {program} uses no features. Open one that has a split or weight.")
         raise DatasetError(text.format(**fields))
-    # Without any numbers, the features of the model and those of the data could not be matched.
+    # Without any numbers, the features of the model
+    # and those of the data could not be matched.
     if missing is not None and not numbers and parsed.numbering == "set":
         text = tr(
             "{file}: the {program} model numbers features by their places in its feature set, which is not "
@@ -253,7 +255,8 @@ def _refuse_numbers(
             "Expected as many, or names."
         )
         raise DatasetError(text.format(size=parsed.n_features, **fields))
-    # Some features were matched, but one has a number that the data do not have.
+    # Some features were matched, but one has
+    # a number that the data do not have.
     if missing is not None:
         text = tr(
             "{file}: the {program} model uses feature {number}, which {data} does not have; its {n} features "

@@ -112,7 +112,8 @@ def _parsed_graph(model: onnx.ModelProto, folder: Path) -> ParsedModel:
     versions = {standard_name(domain.domain): domain.version for domain in model.opset_import}
     if len(versions) != len(model.opset_import):
         raise unreadable(ONNX, tr("one version of each domain"))
-    # Constants are initializers or outputs of Constant nodes; all other nodes are the chain of operators.
+    # Constants are initializers or outputs of Constant
+    # nodes; all other nodes are the chain of operators.
     constants = {tensor.name: tensor for tensor in graph.initializer}
     chain: list[tuple[onnx.NodeProto, dict[str, Any]]] = []
     for node in graph.node:
@@ -122,9 +123,11 @@ def _parsed_graph(model: onnx.ModelProto, folder: Path) -> ParsedModel:
             constants[node.output[0]] = next(a.t for a in node.attribute)
         else:
             chain.append((node, attributes_of(node, folder)))
-    # Initializers may be listed as inputs of the graph, too; those are no inputs for documents.
+    # Initializers may be listed as inputs of the
+    # graph, too; those are no inputs for documents.
     inputs = [value for value in graph.input if value.name not in constants]
-    # Each value must be defined once, else the name of an input would be ambiguous.
+    # Each value must be defined once, else
+    # the name of an input would be ambiguous.
     name_counts = Counter([tensor.name for tensor in graph.initializer])
     name_counts.update([value.name for value in inputs])
     name_counts.update([node.output[0] for node in graph.node])
@@ -133,19 +136,22 @@ def _parsed_graph(model: onnx.ModelProto, folder: Path) -> ParsedModel:
     has_repeated_name = max(name_counts.values()) > 1
     if has_repeated_name or len(inputs) != 1 or len(graph.output) != 1:
         raise unreadable(ONNX, tr("one input and one output"))
-    # Follow the chain: each operator takes the output of the one before as its first input.
+    # Follow the chain: each operator takes the
+    # output of the one before as its first input.
     stage = _input_stage(inputs[0])
     current = inputs[0].name
     for node, attributes in chain:
         if node.input[0] != current:
             raise refused(node, tr("another input"), tr("operators in a row"))
-        # The remaining inputs are constants; an optional input that is left out has an empty name.
+        # The remaining inputs are constants; an optional
+        # input that is left out has an empty name.
         arrays = [array_of(constants[name], folder) for name in node.input[1:] if name]
         stage = _stage_after(stage, node, attributes, arrays)
         current = node.output[0]
     if graph.output[0].name != current or stage.model is None:
         raise unreadable(ONNX, tr("one input and one output"))
-    # The ONNX export writes the names of the features to the metadata, one on each line.
+    # The ONNX export writes the names of the
+    # features to the metadata, one on each line.
     name_texts = [p.value for p in model.metadata_props if p.key == "feature_names"]
     names = tuple(name_texts[0].split("\n")) if name_texts else ()
     return replace(stage.model, names=names)
@@ -181,7 +187,8 @@ def _stage_after(
             return _cast(stage, node, attributes)
         case "Reshape" | "Flatten" | "Squeeze":
             return _reshaped(stage, node, attributes, arrays)
-        # Operators that compute the score. Two of them compute in single precision.
+        # Operators that compute the score. Two
+        # of them compute in single precision.
         case "MatMul":
             weights, n, is_column = _matrix_weights(stage, node, arrays)
             model = ParsedModel(ONNX, weights, n_features=n)
@@ -347,20 +354,23 @@ def _regressor_trees(stage: _Stage, node: onnx.NodeProto, values: Mapping[str, A
     constants = _floats(node, values, "base_values", stage.dtype)
     _check_score(node, values, values.get("n_targets", 1), len(constants))
     kind = values.get("aggregate_function", _SUM.encode()).decode()
-    # The properties of all nodes of all trees are parallel lists; each row here is one node.
+    # The properties of all nodes of all trees are
+    # parallel lists; each row here is one node.
     thresholds = _floats(node, values, "nodes_values", stage.dtype)
     values = {**values, "nodes_modes": [mode.decode() for mode in values["nodes_modes"]]}
     columns = [values[f"nodes_{key}"] for key in _NODE_KEYS]
     rows = list(zip(*columns, thresholds, strict=True))
     nodes = {(row[0], row[1]): row for row in rows}  # by the numbers of the tree and of the node
-    # The leaves have their values in lists of their own, by the numbers of tree and node.
+    # The leaves have their values in lists of
+    # their own, by the numbers of tree and node.
     weights = _floats(node, values, "target_weights", stage.dtype)
     keys = list(zip(values["target_treeids"], values["target_nodeids"], strict=True))
     leaves = dict(zip(keys, weights, strict=True))
     # The tree of each run of consecutive rows; a tree whose rows are not consecutive occurs twice.
     tree_runs = [tree for tree, _ in groupby(tree for tree, *_ in rows)]
     leaf_keys = {(tree, number) for tree, number, _, mode, *_ in rows if mode == "LEAF"}
-    # All values must belong to one score, and each node must occur once.
+    # All values must belong to one score,
+    # and each node must occur once.
     if len(values["target_ids"]) != len(keys) or any(values["target_ids"]):
         raise refused(node, tr("several scores of a document"), tr("one score for each document"))
     if len(nodes) != len(rows) or len(leaves) != len(keys) or leaves.keys() != leaf_keys:
@@ -394,13 +404,15 @@ def _ensemble_trees(stage: _Stage, node: onnx.NodeProto, values: Mapping[str, An
     The operator has all splits in one array and all leaves in another.
     """
     _check_score(node, values, values.get("n_targets", 1), 0)
-    # The standard's numbers of the ways to aggregate trees that can be read; others are refused below.
+    # The standard's numbers of the ways to aggregate
+    # trees that can be read; others are refused below.
     kinds = {0: _AVERAGE, 1: _SUM}
     number = values.get("aggregate_function", 1)
     splits = values["nodes_splits"]
     weights = values["leaf_weights"]
     modes = values["nodes_modes"]
-    # Thresholds and leaves have the type of the input, and each array has one dimension.
+    # Thresholds and leaves have the type of the
+    # input, and each array has one dimension.
     if any(part.dtype != stage.dtype or part.ndim != 1 for part in (splits, weights)):
         raise refused(node, f"{splits.dtype}, {weights.dtype}", stage.dtype)
     if modes.dtype != np.uint8 or modes.shape != splits.shape:
@@ -429,7 +441,8 @@ def _ensemble_trees(stage: _Stage, node: onnx.NodeProto, values: Mapping[str, An
         if is_leaf:
             return finite(ONNX, weights[whole(ONNX, index)])
         node_index = whole(ONNX, index)
-        # A number that the standard does not define is kept as text for the error message.
+        # A number that the standard does not define
+        # is kept as text for the error message.
         mode = _MODES[modes[node_index]] if modes[node_index] < len(_MODES) else f"{modes[node_index]}"
         value = finite(ONNX, splits[node_index])
         column, threshold, true_is_below = _checked_split(
@@ -439,7 +452,8 @@ def _ensemble_trees(stage: _Stage, node: onnx.NodeProto, values: Mapping[str, An
         # `flat_tree` expects the child below the threshold first.
         return (column, threshold, true, false) if true_is_below else (column, threshold, false, true)
 
-    # The first node of each tree is a split, also in a tree of one leaf.
+    # The first node of each tree is a
+    # split, also in a tree of one leaf.
     trees = [flat_tree(ONNX, (int(root), False, ""), look) for root in values["tree_roots"]]
     return _summed_trees(node, trees, kinds.get(number, str(number)))
 

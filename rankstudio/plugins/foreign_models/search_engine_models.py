@@ -42,7 +42,8 @@ def ranklib_model(text: str) -> ParsedModel:
 
     In the trees, a value up to the threshold goes left; RankLib compares both as floats.
     """
-    # The first line names the method; lines that begin with "##" are comments.
+    # The first line names the method; lines
+    # that begin with "##" are comments.
     kind = text.partition("\n")[0].strip("# \r")
     body = "\n".join(line for line in text.splitlines() if not line.startswith("##"))
     if kind in _LINEAR_KINDS:
@@ -62,7 +63,8 @@ def ranklib_model(text: str) -> ParsedModel:
     from xml.etree import ElementTree  # noqa: PLC0415 - its parser hides an interruption while it is imported
 
     try:
-        # The file may have several ensembles, so that a root element is put around them.
+        # The file may have several ensembles, so
+        # that a root element is put around them.
         ensembles = ElementTree.fromstring(f"<all>{body}</all>")
         trees = [tree for ensemble in ensembles for tree in ensemble]
         score_trees = tuple(_ranklib_tree(tree) for tree in trees)
@@ -96,13 +98,15 @@ def solr_model(values: Mapping[str, Any]) -> ParsedModel:
     The normalizers of the features are applied to the model.
     """
     try:
-        # Features have numbers from 0 in their order, and a normalizer each.
+        # Features have numbers from 0 in
+        # their order, and a normalizer each.
         names = tuple(str(feature["name"]) for feature in values["features"])
         numbers = {name: number for number, name in enumerate(names)}
         norms = [_solr_norm(feature.get("norm")) for feature in values["features"]]
         parameters = values["params"]
         if str(values["class"]).endswith(".LinearModel"):
-            # The weight of a normalized value is divided by its width; its offset changes no ranking.
+            # The weight of a normalized value is divided
+            # by its width; its offset changes no ranking.
             raw_weights = {
                 numbers[name]: finite(_SOLR, weight) for name, weight in parameters["weights"].items()
             }
@@ -132,7 +136,8 @@ def _solr_norm(norm: Mapping[str, Any] | None) -> tuple[float, float]:
         width = finite(_SOLR, parameters["max"]) - offset
     else:
         raise ValueError(kind)
-    # A width of 0 or less would turn the order of values around, or divide by 0.
+    # A width of 0 or less would turn the
+    # order of values around, or divide by 0.
     if width <= 0:
         raise ValueError(width)
     return offset, width
@@ -142,7 +147,8 @@ def _solr_tree(
     tree: Mapping[str, Any], numbers: Mapping[str, int], norms: list[tuple[float, float]]
 ) -> ScoreTree:
     """Return a tree of Solr, with thresholds for values that are not normalized."""
-    # Nodes by the identities of their objects, as nodes of Solr have no numbers.
+    # Nodes by the identities of their objects,
+    # as nodes of Solr have no numbers.
     factor = finite(_SOLR, tree["weight"])
     nodes: dict[int, Any] = {id(tree["root"]): tree["root"]}
 
@@ -157,7 +163,8 @@ def _solr_tree(
         # Solr compares in single precision, with a small slack.
         number = numbers[node["feature"]]
         raised = float(nearest_float(finite(_SOLR, node["threshold"])) + _SLACK)
-        # The threshold is for a normalized value; here it becomes one for the value itself.
+        # The threshold is for a normalized value;
+        # here it becomes one for the value itself.
         offset, width = norms[number]
         is_normalized = (offset, width) != (0.0, 1.0)
         threshold = raised * width + offset if is_normalized else greatest_up_to(raised)
@@ -172,7 +179,8 @@ def elasticsearch_model(values: Mapping[str, Any]) -> ParsedModel:
     The numbers in a definition of RankLib are the places of features in the feature set, from 1.
     """
     try:
-        # The answer of GET has the model under "_source"; the body has it under "model".
+        # The answer of GET has the model under
+        # "_source"; the body has it under "model".
         source = values.get("_source", values.get("model", values))
         set_features, *_ = features_in_json(source.get("feature_set", {}))
         names = tuple(str(feature["name"]) for feature in set_features)
@@ -184,7 +192,8 @@ def elasticsearch_model(values: Mapping[str, Any]) -> ParsedModel:
         if model.get("feature_normalizers"):
             raise unreadable(_ELASTIC, tr("a model without normalizers"))
         if kind == "model/ranklib":
-            # RankLib numbers features from 1, a `ParsedModel` with a feature set from 0.
+            # RankLib numbers features from 1, a
+            # `ParsedModel` with a feature set from 0.
             parsed = ranklib_model(definition)
             weights = {number - 1: weight for number, weight in parsed.weights.items()}
             trees = tuple(_from_column_0(tree) for tree in parsed.trees)

@@ -115,11 +115,13 @@ def agreement(judgments: Sequence[Judgments]) -> Agreement:
     """
     if not judgments:
         raise ParameterError("judgments", 0, "labels of at least two judges; the data have one label")
-    # The labels of all parts in one array, with the number of the query of each document.
+    # The labels of all parts in one array, with
+    # the number of the query of each document.
     labels = np.concatenate([part.labels for part in judgments])
     sizes = np.concatenate([np.diff(part.query_ptr) for part in judgments])
     query = np.repeat(np.arange(sizes.size), sizes)
-    # Each pair of judges is compared by query, and all judges together over all documents.
+    # Each pair of judges is compared by query,
+    # and all judges together over all documents.
     names = judgments[0].names
     return Agreement(
         names=names,
@@ -279,7 +281,8 @@ def selection_by_judge(results: Sequence[RunResult]) -> JudgeSelections:
             for index in range(len(first.folds))
         ]
     )
-    # Similarity is computed across judges within each fold, then averaged over the folds.
+    # Similarity is computed across judges within
+    # each fold, then averaged over the folds.
     return JudgeSelections(
         judges=judges,
         feature_ids=first.feature_ids,

@@ -82,7 +82,8 @@ def judges_result(
         raise PlanError(tr("The data have the labels of one judge. Open them with two label columns."))
     values: dict[str, Any] = {"data": data.name}
     tables: list[AnalysisTable] = []
-    # Agreement of the labels: one table, and one for the queries with the least agreement.
+    # Agreement of the labels: one table, and one
+    # for the queries with the least agreement.
     if agrees and judged is not None:
         agreed = agreement(judged.parts)
         values["agreement"] = _agreement_as_dict(agreed)
@@ -229,7 +230,8 @@ def _selection_table(
     first = results[0]
     finished = list(judges[: len(results)])
     values: dict[str, Any] = {"judges": finished, "measures": [run.average for run in results]}
-    # The measures alone are the table if there is nothing to compare: one judge so far, or no selection.
+    # The measures alone are the table if there is nothing
+    # to compare: one judge so far, or no selection.
     measured: list[tuple[Cell, ...]] = [
         (name, *(formatted(run.average[name], ".4f") for run in results)) for name in first.plan.measures
     ]
@@ -279,7 +281,8 @@ def _flips_as_dict(flipped: FlippedLabels) -> dict[str, Any]:
 
 def _flips_table(flipped: FlippedLabels, data: FoldedDataset) -> AnalysisTable:
     """Return the table of selection probabilities and measures by the share of flipped labels."""
-    # The rows: first the features, then the similarity of the selections, then the measures.
+    # The rows: first the features, then the
+    # similarity of the selections, then the measures.
     rows: list[tuple[Cell, ...]] = [
         (
             id_and_name(int(flipped.feature_ids[column]), flipped.feature_names[column]),

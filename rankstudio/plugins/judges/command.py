@@ -48,7 +48,8 @@ def read(args: argparse.Namespace) -> tuple[tuple[Any, ...], dict[str, Any]]:
     args.data = None if args.sample else [args.data]
     plan = plan_from(args)
     shares = _flip_percentages(args)
-    # Judges are needed for a comparison; flipped labels need a method instead.
+    # Judges are needed for a comparison;
+    # flipped labels need a method instead.
     judges = DataColumns.of(plan.columns).judges
     has_plan = args.method is not None or args.plan is not None
     if not judges and not shares:
@@ -57,7 +58,8 @@ def read(args: argparse.Namespace) -> tuple[tuple[Any, ...], dict[str, Any]]:
         )
     if shares and not has_plan:
         raise PlanError("--flips: expected --method or --plan, whose selection is repeated.")
-    # Fields of the plan that the user has chosen; defaults of all others depend on the data.
+    # Fields of the plan that the user has chosen;
+    # defaults of all others depend on the data.
     fields = ("measures", "convention", "select_by")
     chosen = {name for name in fields if args.plan or getattr(args, name) is not None}
     values = {

@@ -116,7 +116,8 @@ def _connections(
     count = len(graph.labels)
     if count != len(walks):
         raise DatasetError(f"graphs[{number}]: expected labels of {len(walks)} vertices, got {count}.")
-    # The vertices that have each label; a label that is given twice counts once.
+    # The vertices that have each label; a
+    # label that is given twice counts once.
     vertices: dict[Hashable, list[int]] = {}
     for vertex, labels in enumerate(graph.labels):
         for label in dict.fromkeys(labels):

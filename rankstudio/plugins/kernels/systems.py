@@ -90,7 +90,8 @@ class KernelSystem(ABC):
             """Predict query q for all λ, some λ at a time."""
             span = slice(ptr[q], ptr[q + 1])
             rows = slice(documents[q], documents[q + 1])
-            # So many λ at a time that the matrices of the query stay small.
+            # A block of λ at a time, so that the
+            # matrices of the query stay small.
             n_values_per_lambda = (ptr[q + 1] - ptr[q] + 1) * len(self.values)
             n_lambdas = max(1, _VALUES_PER_BLOCK // max(1, n_values_per_lambda))
             for first in range(0, count, n_lambdas):
@@ -146,7 +147,8 @@ class DualSystem(KernelSystem):
         # M'KM, as `factor.of` returns M'Z for values Z.
         projected = factor.of(np.ascontiguousarray(factor.of(kernel).T))
         values, vectors = np.linalg.eigh(projected)
-        # Small negative eigenvalues are rounding errors and become 0 below.
+        # Small negative eigenvalues are
+        # rounding errors and become 0 below.
         greatest = float(np.abs(values).max(initial=0.0))
         if values.size and values[0] < -_MAX_NEGATIVE_SHARE * greatest:
             raise DatasetError(

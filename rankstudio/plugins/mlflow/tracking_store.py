@@ -129,7 +129,8 @@ class MlflowLog:
 
     def _log_unit(self, unit: Unit, path: PathResult) -> None:
         """Log the path of a unit as a child run: its parameters, and its measures after each step."""
-        # The child run is named after the fold and the values of the parameters.
+        # The child run is named after the fold
+        # and the values of the parameters.
         settings = {
             axis.name: axis.format(setting)
             for axis, setting in zip(self._plan.axes, unit.values, strict=True)
@@ -177,7 +178,8 @@ class MlflowLog:
         A part is averaged only if all folds have measures of it. If the test part is sealed, only files
         without its numbers are logged, and no models.
         """
-        # Means over the folds of each measure, by part; test measures are left out if the run is sealed.
+        # Means over the folds of each measure, by part;
+        # test measures are left out if the run is sealed.
         parts = {"validation": [fold.validation for fold in result.folds]}
         if not self.sealed:
             parts["test"] = [fold.test for fold in result.folds]
@@ -189,7 +191,8 @@ class MlflowLog:
         ]
         sizes = [("features", sum(result.sizes) / len(result.sizes), 0)] if result.sizes else []
         self._log_metrics(self._run, [*rows, *sizes])
-        # The files are written to a temporary folder, from which they are logged.
+        # The files are written to a temporary
+        # folder, from which they are logged.
         with tempfile.TemporaryDirectory(prefix="rankstudio-") as folder:
             write_results(result, folder)
             if self.sealed:

@@ -88,7 +88,8 @@ def as_dict(path: SinglePath, test: PermutationTest, dataset: FoldedDataset) -> 
     """Return the test as dicts and lists of plain values."""
     from rankstudio.plugins.permutation.criterion_band import CriterionBand
 
-    # Each step has its feature, its criterion and the band of permuted criteria.
+    # Each step has its feature, its criterion
+    # and the band of permuted criteria.
     band = CriterionBand.of(test, path.divisor).as_dict()
     features = _feature_of_each_step(path, test, dataset)
     steps = [{"feature": f, **step} for f, step in zip(features, band["steps"], strict=True)]

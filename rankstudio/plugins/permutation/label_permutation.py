@@ -273,9 +273,11 @@ def permutation_steps(
         # A method without a criterion cannot be tested.
         if np.isnan(observed).any():
             raise ParameterError("estimator", type(estimator).__name__, "a method with a criterion")
-        # One row for each permutation; rows after the last computed one are not used yet.
+        # One row for each permutation; rows after
+        # the last computed one are not used yet.
         criteria = np.empty((count, observed.size))
-        # A block of permutations is computed at once, unless each needs a fit of its own.
+        # A block of permutations is computed at
+        # once, unless each needs a fit of its own.
         block = 1 if paths.refits else block
         for first in range(0, count, block):
             numbers = range(first, min(first + block, count))

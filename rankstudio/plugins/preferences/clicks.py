@@ -276,7 +276,8 @@ class _ClickReader:
             for line_number, line in enumerate(streamed_lines(self._path), start=1)
             if line.strip()
         )
-        # The first line that is not blank is the header; its most frequent separator is that of the file.
+        # The first line that is not blank is the header;
+        # its most frequent separator is that of the file.
         first, header = next(lines, (1, ""))
         self._delimiter = max(",;\t", key=header.count)
         self._columns = _column_positions(self._cells(1, header)) if header else {}
@@ -290,7 +291,8 @@ class _ClickReader:
         self._count()
         if not self._n_clicks:
             raise DatasetError(tr("{path}: found no clicks, expected at least one.").format(path=self._path))
-        # A session whose documents are not on consecutive lines was counted as several lists.
+        # A session whose documents are not on
+        # consecutive lines was counted as several lists.
         if len(np.unique(np.frombuffer(self._hashes, np.int64))) < len(self._hashes):
             raise _ScatteredError
         return self._counted_log(rule)
@@ -350,8 +352,8 @@ class _ClickReader:
         session = cells[columns["session"]] if "session" in columns else ""
         if "propensity" in columns:
             self._propensities.append(_parsed_propensity(self._path, line, cells[columns["propensity"]]))
-        # The number of the result list; it is found before the row is stored, as a new list may count the
-        # others.
+        # The number of the result list; it is found before the
+        # row is stored, as a new list may count the others.
         number = self._list(session, query, position)
         q = self._queries.setdefault(query, len(self._queries))
         d = self._documents.setdefault(document, len(self._documents))
@@ -533,7 +535,8 @@ def estimate_bias(log: Impressions) -> PositionBias:
 
     key = log.query * (int(log.document.max(initial=0)) + 1) + log.document
     _, group = np.unique(key, return_inverse=True)  # a group is a document of a query
-    # Only documents that were clicked, and shown at several positions, have information on η.
+    # Only documents that were clicked, and shown
+    # at several positions, have information on η.
     clicks = np.bincount(group, log.clicked)
     log_position = np.log(log.position)
     least = np.full(clicks.size, np.inf)
@@ -565,7 +568,8 @@ def estimate_bias(log: Impressions) -> PositionBias:
         mean, _ = moments(eta)
         return float(clicks @ mean - log_position @ clicked)
 
-    # The likelihood is concave, so that its maximum is the zero of the slope, or η = 0 if it only falls.
+    # The likelihood is concave, so that its maximum is
+    # the zero of the slope, or η = 0 if it only falls.
     if slope(_MAX_ETA) > 0:
         text = tr("η cannot be estimated: it would exceed {most:g}. Give η instead.")
         raise PositionBiasError(text.format(most=_MAX_ETA))
@@ -593,8 +597,8 @@ def click_pairs(log: ClickLog, bias: PositionBias | None) -> ClickPairs:
     DatasetError
         If no click gives a preference.
     """
-    # The inverse propensity of the clicked position is position^η; given propensities are in the weights
-    # already.
+    # The inverse propensity of the clicked position is
+    # position^η; given propensities are in the weights already.
     pairs = log.pairs
     if not pairs.line.size:
         raise DatasetError(tr("Clicks: found no clicked document with an unclicked one to compare it with."))
@@ -605,7 +609,8 @@ def click_pairs(log: ClickLog, bias: PositionBias | None) -> ClickPairs:
         raise DatasetError(
             tr("Clicks: the weights exceed {most:g}. Choose a smaller η.").format(most=GREATEST)
         )
-    # The same pair at several positions becomes one preference with the sum of their weights.
+    # The same pair at several positions becomes
+    # one preference with the sum of their weights.
     counts = _Counts(3, 1)
     counts.add(np.column_stack([pairs.query, pairs.winner, pairs.loser]), weight[:, None], pairs.line)
     keys, summed, line = counts.result()

@@ -65,7 +65,8 @@ class ClickFacts:
     @property
     def sentence(self) -> str:
         """Sentence on the preferences that the clicks gave."""
-        # η is given by propensities, by the user, or estimated from the clicks.
+        # η is given by propensities, by the
+        # user, or estimated from the clicks.
         bias = self.bias
         if bias is None:
             text = tr(
@@ -129,7 +130,8 @@ class PreferenceFile:
         -----
         O(m + l log m) for m documents and l preferences, vectorized except for one step per distinct name.
         """
-        # The number of each preference's query in the data, or a mark why it has none.
+        # The number of each preference's query
+        # in the data, or a mark why it has none.
         columns = self._columns
         numbers = {query: q for q, query in enumerate(data.query_ids)}
         query_indices = [
@@ -144,7 +146,8 @@ class PreferenceFile:
                 f"{self.path}: found no preference between documents of the data; expected at least one."
             )
         query = query[in_part]
-        # The rows of the documents; a negative number says that no single row was found.
+        # The rows of the documents; a negative
+        # number says that no single row was found.
         documents = DocumentRows.of(data, columns.documents)
         winner, loser = (documents.find(query, names[in_part]) for names in (columns.winner, columns.loser))
         # The first wrong preference is the one in the error.
@@ -162,12 +165,14 @@ class PreferenceFile:
 
     def _error(self, data: RankingDataset, preference: int, q: int, winner: int, loser: int) -> FormatError:
         """Return the error of a preference, given its query's number and the rows found for its documents."""
-        # The document that was not found; if the winner was, it is the loser.
+        # The document that was not found; if
+        # the winner was, it is the loser.
         columns = self._columns
         query = columns.queries[int(columns.query[preference])]
         row, names = (winner, columns.winner) if winner < 0 else (loser, columns.loser)
         name = columns.documents[int(names[preference])]
-        # The expected text depends on what was wrong: the query, or one of its documents.
+        # The expected text depends on what was
+        # wrong: the query, or one of its documents.
         if q == _NOT_IN_DATA:
             name = query
             expected = f"a query of the data, such as {quoted(data.query_ids[0])}"
@@ -446,14 +451,16 @@ def columns_of_lines(text: TextLines) -> PreferenceColumns:
     DatasetError
         If the file has no preferences.
     """
-    # The first line that is not blank says the delimiter; it is skipped if it is a header.
+    # The first line that is not blank says the
+    # delimiter; it is skipped if it is a header.
     filled = [(line_number, line) for line_number, line in enumerate(text.lines, start=1) if line.strip()]
     delimiter = _delimiter_of_line(filled[0][1]) if filled else ","
     if filled and _is_header(_cells_of_line(text, *filled[0], delimiter)):
         filled = filled[1:]
     if not filled:
         raise DatasetError(f"{text.path}: found no preference; expected on each line {_EXPECTED_COLUMNS}.")
-    # Queries and documents are numbered in the order of their first line.
+    # Queries and documents are numbered
+    # in the order of their first line.
     queries: dict[str, int] = {}
     documents: dict[str, int] = {}
     indices = []
@@ -485,18 +492,21 @@ def columns_of_bytes(content: Bytes) -> PreferenceColumns | None:
     text = np.frombuffer(raw, dtype=np.uint8)
     if not raw or not _is_simple_ascii(text):
         return None
-    # Where each line begins and ends; a file with a very long line is read line by line.
+    # Where each line begins and ends; a file
+    # with a very long line is read line by line.
     ends = np.append(np.flatnonzero(text == _NEWLINE), text.size)
     starts = np.append(0, ends[:-1] + 1)
     if int((ends - starts).max()) >= _MAX_UNCHECKED_LENGTH:
         return None
-    # The first line that is not empty says the delimiter; it is skipped if it is a header.
+    # The first line that is not empty says the
+    # delimiter; it is skipped if it is a header.
     n_leading_blanks = len(raw) - len(raw.lstrip(_BLANKS))
     first = int(np.searchsorted(ends, n_leading_blanks))  # the first line that is not empty
     line = raw[starts[first] : ends[first]].decode()
     delimiter = _delimiter_of_line(line)
     first += _is_header([cell.strip() for cell in line.split(delimiter)])
-    # The number of delimiters in each line says whether the line can have a preference.
+    # The number of delimiters in each line says
+    # whether the line can have a preference.
     places = np.flatnonzero(text == ord(delimiter))
     before = np.searchsorted(places, starts)
     count = np.searchsorted(places, ends) - before

@@ -28,7 +28,8 @@ def group_sentences(group: ReportedGroup) -> Iterator[Block]:
     name = group.measure
     scope = group.group.scope
     yield Paragraph(" ".join(filter(None, [f"{group.data}: {scope}.", group.reason])))
-    # Nothing more can be said without measures, or if the runs cannot be compared.
+    # Nothing more can be said without measures,
+    # or if the runs cannot be compared.
     measured = [run for run in group.runs if name in run.result.average]
     if not measured:
         yield Paragraph(f"No run of this group has {name}: there was no part to evaluate on.")
@@ -42,7 +43,8 @@ def group_sentences(group: ReportedGroup) -> Iterator[Block]:
     features = f" with {sizes} feature{'' if sizes == '1' else 's'}" if sizes else ""
     capitalized = f"{best.name[0].upper()}{best.name[1:]}"
     predicate = f"has the best mean {name}" if len(measured) > 1 else f"has the mean {name}"
-    # Sentences on the best run, on its lead over the next run, and on the best single feature.
+    # Sentences on the best run, on its lead over
+    # the next run, and on the best single feature.
     sentences = [f"{capitalized}, {predicate}, {fixed(value)}{features}."]
     if len(measured) > 1:
         sentences.append(_next_sentence(group, best))

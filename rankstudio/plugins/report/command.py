@@ -84,7 +84,8 @@ def run(args: argparse.Namespace) -> int:
     if not source.runs:
         text = tr("{study}: the study has no finished run to report.")
         raise StoreError(text.format(study=args.study))
-    # Sections given in the command replace those of the study's settings.
+    # Sections given in the command replace
+    # those of the study's settings.
     tell_others(source, "The report covers")
     report = make_report(replace(source, measure=name))
     report = report.arranged(keys or wanted_keys(source.settings.sections))

@@ -90,7 +90,8 @@ def _feature_table(run: ReportedRun, stability: SelectionStability) -> TextTable
     # The last column is there only if the method compares candidates.
     closest = _closest_choices(run)
     several_folds = len(stability.folds) > 1
-    # One row for each feature: name, id, number of folds if there are several, and its ranks.
+    # One row for each feature: name, id, number of
+    # folds if there are several, and its ranks.
     rows = []
     for feature in stability.features[:_MAX_FEATURES]:
         times = f"{feature.times} of {len(stability.folds)}"
@@ -100,7 +101,8 @@ def _feature_table(run: ReportedRun, stability: SelectionStability) -> TextTable
     # The header has the same optional columns as the rows.
     header = ["feature", "id", *(["folds"] if several_folds else []), "chosen as"]
     header += ["closest choice"] if closest else []
-    # Remarks on the last column, and on features that the table leaves out.
+    # Remarks on the last column, and on
+    # features that the table leaves out.
     notes = []
     if closest:
         score = run.plan.candidate_score
@@ -130,7 +132,8 @@ def _closest_choices(run: ReportedRun) -> dict[int, str]:
     score = run.plan.candidate_score
     if score is None:
         return {}
-    # Find the fold in which each feature was selected by the smallest lead.
+    # Find the fold in which each feature
+    # was selected by the smallest lead.
     least: dict[int, tuple[float, int, Margin]] = {}  # share of the lead, fold and margin, by feature
     ids = run.result.feature_ids.tolist()
     groups = CandidateGroups.of(ids, run.result.feature_names, feature_groups_of(run.plan))

@@ -114,7 +114,8 @@ def _folds_table(group: ReportedGroup) -> TextTable | None:
     runs = group.runs
     name = group.measure
     numbers = group.group.key.folds
-    # Only runs that have the measure, and not more than fit in the width of a page.
+    # Only runs that have the measure, and not
+    # more than fit in the width of a page.
     measured_runs = [run for run in runs if name in run.result.average][:_MAX_RUNS]
     if not measured_runs or not 1 < len(numbers) <= _MAX_FOLDS:
         return None
@@ -122,7 +123,8 @@ def _folds_table(group: ReportedGroup) -> TextTable | None:
     rows = tuple(
         (row.label, *(fixed(row.values[run.number]) for run in measured_runs)) for row in measured_rows
     )
-    # The best value of each row is bold, if the runs of the group are compared.
+    # The best value of each row is bold, if
+    # the runs of the group are compared.
     bold = {
         (index, column)
         for index, row in enumerate(measured_rows)
@@ -174,12 +176,14 @@ def _tests_table(group: ReportedGroup) -> TextTable:
         "p (Holm)",
         "better/equal/worse",
     )
-    # Significant differences are bold, in the column of the corrected p-values.
+    # Significant differences are bold, in
+    # the column of the corrected p-values.
     p_column = header.index("p (Holm)")
     significant = {
         (index, p_column) for index, row in enumerate(tested) if row.p_holm is not None and row.p_holm < ALPHA
     }
-    # Holm's correction is for the number of compared runs, which the note says.
+    # Holm's correction is for the number of
+    # compared runs, which the note says.
     family = sum(row.role == "compared" for row in tested)
     plural = "s" if family > 1 else ""
     note = (
@@ -212,13 +216,15 @@ def _test_row(row: ComparedRun, title: str) -> tuple[str, ...]:
 
 def published_blocks(source: ReportSource) -> Iterator[Block]:
     """Yield the results that papers print for the same methods and data, next to the computed ones."""
-    # Published averages are from test parts, so that sealed runs are left out.
+    # Published averages are from test parts,
+    # so that sealed runs are left out.
     runs = [run for run in source.runs if not source.is_sealed(run)]
     if len(runs) < len(source.runs):
         yield Paragraph(f"{sealed_text(source)} Published averages are from test parts.")
     if not runs:
         return
-    # One row for each published number of a run's method on the run's data.
+    # One row for each published number of
+    # a run's method on the run's data.
     titles = {run.number: run.title for run in runs}
     rows = tuple(
         (

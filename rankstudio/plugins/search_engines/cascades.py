@@ -198,10 +198,12 @@ def find_cascades(
     """
     sorted_depths = _sorted_depths(depths)
     higher_is_better = measure(name).higher_is_better
-    # The models of the best path that are combined, by their positions on the path.
+    # The models of the best path that are
+    # combined, by their positions on the path.
     path = _best_path(run, data, name, higher_is_better)
     places = _combined_positions(path)
-    # The models of each fold with the fold's data, which give measures and costs.
+    # The models of each fold with the fold's
+    # data, which give measures and costs.
     parts = {fold.number: fold.parts for fold in data.folds}
     folds = []
     for index, (fold_result, fold_path) in enumerate(zip(run.folds, path.paths, strict=True)):
@@ -212,7 +214,8 @@ def find_cascades(
         (i, j, depth) for j in range(len(places)) for i in range(j) for depth in sorted_depths
     ]
     tried += [(i, i, None) for i in range(len(places))]
-    # The mean validation measure and cost over the folds for each combination.
+    # The mean validation measure and cost
+    # over the folds for each combination.
     values = []
     times = []
     for number, (i, j, depth) in enumerate(tried):
@@ -249,7 +252,8 @@ def _best_path(run: RunResult, data: FoldedDataset, name: str, higher_is_better:
 
     Raise PlanError if the method selects no features, or the run has no such measure.
     """
-    # Cascades need models of several sizes and a measure that can be computed for them.
+    # Cascades need models of several sizes and
+    # a measure that can be computed for them.
     if not run.plan.entry.selects:
         raise PlanError(
             tr("{title} selects no features, so it has no cheap model.").format(title=run.plan.title)

@@ -47,7 +47,8 @@ def read(args: argparse.Namespace) -> tuple[tuple[Any, ...], dict[str, Any]]:
         raise ParameterError("--budget", args.budget, "milliseconds greater than 0")
     opened = opened_run(args.study, args.number)
     name = measure(args.measure).name if args.measure else ""
-    # Costs of the options precede those of the plan and those of the data.
+    # Costs of the options precede those
+    # of the plan and those of the data.
     plan = opened.plan
     costs = costs_from(args, plan) or plan.extension(FeatureCosts) or opened.dataset.extension(FeatureCosts)
     if costs is None:

@@ -36,7 +36,8 @@ def write(function: ScoreFunction) -> Files:
         kind = _LINEAR
         definition = json.dumps(dict(zip(names, function.weights, strict=True)))
     else:
-        # Trees are in the format of RankLib, with the numbers of the features in the set.
+        # Trees are in the format of RankLib, with
+        # the numbers of the features in the set.
         shifted_trees = replace(function, trees=tuple(moved(tree, function) for tree in function.trees))
         number_of = {feature["name"]: number for number, feature in enumerate(features, start=1)}
         kind = _RANKLIB
@@ -98,7 +99,8 @@ def not_negative(function: ScoreFunction, ranges: ValueRanges) -> tuple[ScoreFun
 
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     """Score documents like the plug-in, in single precision."""
-    # The features of the set have numbers from 1; unused ones have no column.
+    # The features of the set have numbers
+    # from 1; unused ones have no column.
     model = json.loads(files[""])["model"]["model"]
     columns = function.called
     features = json.loads(files[FEATURE_SET])["featureset"]["features"]

@@ -227,7 +227,8 @@ class _ArrowFile:
         """
         import pyarrow.compute as pc  # noqa: PLC0415 - an extra
 
-        # Rows that have a list; a missing list has no length to compare.
+        # Rows that have a list; a missing
+        # list has no length to compare.
         lengths = pc.list_value_length(column).to_numpy(zero_copy_only=False)  # nan for a missing list
         rows = np.flatnonzero(~np.isnan(lengths.astype(np.float64)))
         # The first list of the file gives the length of all others.
@@ -291,7 +292,8 @@ def _table_columns(path: Path, frame: Any, first_row: int) -> TableColumns:
         except Exception as error:
             raise _damaged(path, error) from None
 
-    # Rows are counted from 1 in messages, and from the first row of the file.
+    # Rows are counted from 1 in messages,
+    # and from the first row of the file.
     def error(row: int, excerpt: str, expected: str, missing: bool = False) -> DataError:
         error_type = MissingValueError if missing else ColumnValueError
         return error_type(
@@ -378,7 +380,8 @@ def arrow_pieces(
     # Each batch of rows has about the same number of values.
     rows_per_batch = max(1, _BATCH_VALUES // max(1, dataset.n_features))
     for first in range(0, dataset.n_documents, rows_per_batch):
-        # The columns: query, label, features, and comments if they are wanted.
+        # The columns: query, label, features,
+        # and comments if they are wanted.
         rows = slice(first, min(first + rows_per_batch, dataset.n_documents))
         columns: dict[str, Any] = {
             "qid": pa.array(dataset.query_keys[dataset.query_index[rows]]),
@@ -389,12 +392,14 @@ def arrow_pieces(
         if comments:
             columns[comments] = pa.array([dataset.comments[row] for row in range(rows.start, rows.stop)])
         table = pa.table(columns)
-        # The writer needs the types of the columns, which the first batch has.
+        # The writer needs the types of the
+        # columns, which the first batch has.
         if writer is None:
             new_writer = pq.ParquetWriter if key == "parquet" else pa.ipc.new_file
             writer = new_writer(out, table.schema)
         writer.write_table(table)
-        # Memory of the rows is released, and bytes are yielded as they are written.
+        # Memory of the rows is released, and
+        # bytes are yielded as they are written.
         release(dataset.X[rows])
         yield from out.drained()
     writer.close()

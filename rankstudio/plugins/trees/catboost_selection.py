@@ -108,14 +108,17 @@ class CatBoostSelection(PathSelector):
         rows = data.whole(self.entry.label)
         parameters = catboost_parameters(self, rows.X)
         catboost = boosting_library("CatBoost", self.entry.label)
-        # Constant features are dropped before the first stage; without anything to learn, all features stay.
+        # Constant features are dropped before the first
+        # stage; without anything to learn, all features stay.
         n = rows.X.shape[1]
         columns_left = varying(rows.X) if learnable(rows) else np.arange(n)
         dropped = np.setdiff1d(np.arange(n), columns_left).tolist()  # the latest first
-        # The number of features after each stage falls by the same factor from stage to stage.
+        # The number of features after each stage falls
+        # by the same factor from stage to stage.
         n_stages = min(n_stages, columns_left.size - 1) if learnable(rows) else 0
         sizes = [round(columns_left.size ** (1 - s / n_stages)) for s in range(1, n_stages + 1)]
-        # Each stage drops the least important of the features that are left.
+        # Each stage drops the least important
+        # of the features that are left.
         for number, size in enumerate(sizes, start=1):
             if size == columns_left.size:  # CatBoost cannot be asked to drop no feature: it would drop all
                 continue
@@ -124,8 +127,8 @@ class CatBoostSelection(PathSelector):
             with refusals(self.entry.label, catboost):
                 growing = watched(stage, tr("eliminating features"), parameters["iterations"])
                 eliminated = yield from part_of(growing, (number - 1) / n_stages, number / n_stages)
-            # The least important column comes first in `eliminated`, and the one dropped last comes first in
-            # `dropped`.
+            # The least important column comes first in `eliminated`,
+            # and the one dropped last comes first in `dropped`.
             dropped = [*columns_left[eliminated[::-1]].tolist(), *dropped]
             columns_left = np.delete(columns_left, eliminated)
         # The features that no stage dropped come first.

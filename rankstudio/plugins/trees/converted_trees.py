@@ -144,7 +144,8 @@ class ConvertedRanker(TreeRanker):
         """
         train = training_data(data)
         n = train.X.shape[1]
-        # What is recorded of the trees: scores of all documents, features in use, and their gains.
+        # What is recorded of the trees: scores of all
+        # documents, features in use, and their gains.
         trees = self._grow(train)
         loss = TrainingLoss(train, self._loss_at())
         scores = np.zeros(train.y.size)
@@ -176,7 +177,8 @@ class ConvertedRanker(TreeRanker):
                     grown=grown,
                 )
         finally:
-            # The library may still be growing trees if the caller stops early.
+            # The library may still be growing
+            # trees if the caller stops early.
             trees.close()
             if number:
                 grown.finish()
@@ -344,12 +346,14 @@ class CatBoostTrees(ConvertedRanker):
         data = training.whole(self.entry.label)
         parameters = catboost_parameters(self, data.X)
         catboost = boosting_library("CatBoost", self.entry.label)
-        # Data from which nothing can be learned give one tree of a single leaf.
+        # Data from which nothing can be learned
+        # give one tree of a single leaf.
         if not learnable(data):
             tree = ScoreTree((), (0.0,))
             yield tree, {}, _leaf_of_each_document(tree, data.X)
             return
-        # CatBoost fits in another thread, and asks after each tree whether to go on.
+        # CatBoost fits in another thread, and
+        # asks after each tree whether to go on.
         model = catboost.CatBoostRanker(**parameters)
         pool = pool_of(catboost, data)
 

@@ -109,7 +109,8 @@ class LambdaMARTTop(GrowingSelector, LeafwiseTrees):
         by_gain = np.argsort(-gains, kind="stable").tolist()
         # Features without a gain are never selected.
         order = [j for j in by_gain if gains[j] > 0][:n_wanted]
-        # One model for each number of features; the candidates are the gains of the features that are left.
+        # One model for each number of features; the candidates
+        # are the gains of the features that are left.
         sets = [tuple(order[:k]) for k in range(1, len(order) + 1)] or [()]
         for event in two_stage_steps(ranker, data, sets):
             if isinstance(event, Step):

@@ -177,7 +177,8 @@ class Models(QObject):
         self.names_folder = settings.names_folder
         self.loader = Loader(self.task_worker, self.names_folder, self)
         self.absence = Absence(self.session, self.runs, self.current, self.loader, self)
-        # A preparation is announced, and its end as soon as a worker has no more tasks.
+        # A preparation is announced, and its end
+        # as soon as a worker has no more tasks.
         self._compiling = False
         self.preparing.connect(self._note_preparation)
         idle_memory = IdleMemory(lambda: self.n_busy, self)

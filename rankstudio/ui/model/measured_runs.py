@@ -121,7 +121,8 @@ class MeasuredRuns(QObject):
         plan = measurement.plan(record.plan)
         if plan is record.plan and not measurement.sealed:
             return _unchanged_measures(record)
-        # Without documents nothing can be measured; only a test part can be left out.
+        # Without documents nothing can be measured;
+        # only a test part can be left out.
         has_documents = record.dataset.folds[0].train.n_documents > 0
         if not has_documents and not measurement.sealed:
             return _unchanged_measures(record)
@@ -171,7 +172,8 @@ class MeasuredRuns(QObject):
 
     def _ask(self, records: Sequence[RunRecord]) -> None:
         """Have the worker measure those of the runs that are not measured yet, in this order."""
-        # One request for each run that is not measured, with copies of what it has found so far.
+        # One request for each run that is not measured,
+        # with copies of what it has found so far.
         requests = []
         for record in records:
             measurement = self._session.measurement(record.plan, record.dataset)
@@ -187,7 +189,8 @@ class MeasuredRuns(QObject):
             if outcome.ending is Ending.FAILED:
                 self.failed.emit(outcome.text)
 
-        # One job for all of them. Of two waiting jobs for the same runs, only the later one is carried out.
+        # One job for all of them. Of two waiting jobs for
+        # the same runs, only the later one is carried out.
         keys = " ".join(str(request.record.key) for request in requests)
         self._worker.submit(
             Job(
@@ -240,14 +243,16 @@ class MeasuredRuns(QObject):
 
     def _store_fitted(self, request: _Request, measured: MeasuredRun) -> None:
         """Have the study store the cross-fitted values of a run once, if the study has none for this run."""
-        # Only a study that can be written can store the values of a finished run.
+        # Only a study that can be written can
+        # store the values of a finished run.
         record = request.record
         study = self._study_store.study
         run_result = record.result
         result = measured.result
         if study is None or study.read_only or record.stored is None or run_result is None or result is None:
             return
-        # The study keeps values in the plan's own convention only, and once.
+        # The study keeps values in the plan's
+        # own convention only, and once.
         is_own_convention = request.wanted.convention == record.plan.convention
         if run_result.has_cross_fitted or not is_own_convention or record in self._fitted:
             return
@@ -274,7 +279,8 @@ class MeasuredRuns(QObject):
         parts = {fold.number: fold for fold in dataset.folds}
         plan = run.plan
         folds = {n: engine.fold(fold, parts[n], plan, measurement) for n, fold in run.folds.items()}
-        # Paths of finished folds are measured with them; those of other folds, one by one.
+        # Paths of finished folds are measured with
+        # them; those of other folds, one by one.
         by_unit = {(n, path.unit.position): path for n, fold in folds.items() for path in fold.paths}
         paths = {
             (n, combination): by_unit.get((n, combination))

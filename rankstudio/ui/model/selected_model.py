@@ -211,12 +211,14 @@ class CurrentModel(QObject):
         self._measured = measured
         self._worker = worker
         self._fold_cache = fold_cache
-        # The path computed last, the path that is wanted, and the job that computes it.
+        # The path computed last, the path that is
+        # wanted, and the job that computes it.
         self._live: LivePath | None = None
         self._asked: PathWanted | None = None
         self._failure = ""
         self._job: Job | None = None
-        # What is shown, with the test measures of its model or why it has none.
+        # What is shown, with the test measures
+        # of its model or why it has none.
         self._probe = _Probe(worker, fold_cache, self._show_inspection, self.failed.emit)
         self._shown = Shown(None, None, session.plan, None)
         self._test: dict[str, float] = {}
@@ -489,20 +491,23 @@ class CurrentModel(QObject):
 
     def _of_run(self, view: Shown, choice: Choice) -> SelectedModel | None:
         """Return the model that a choice means in the shown run; None if the run does not have its path."""
-        # The combination of parameters that the choice means, if the run has it.
+        # The combination of parameters that
+        # the choice means, if the run has it.
         record = view.record
         fold = view.fold
         values = self._values(view, choice)
         combination = record.combination_of(values) if record is not None and values is not None else None
         if record is None or fold is None or values is None or combination is None:
             return None
-        # The path with the measures in use; until they are computed, the path of the run.
+        # The path with the measures in use; until
+        # they are computed, the path of the run.
         measured = self._measured.view(record)
         unit_key = (fold.number, combination)
         path = measured.paths.get(unit_key) or record.paths.get(unit_key)
         if path is None:
             return None
-        # If the choice has no place on the path, the best position by validation is taken.
+        # If the choice has no place on the path,
+        # the best position by validation is taken.
         chosen = self._chosen_by_validation(view)
         best_position = None
         if chosen is not None:
@@ -594,7 +599,8 @@ class CurrentModel(QObject):
         if self._session.sealed and (model is None or model.fold.test is not None):
             self._test = {}
             self._untested = SEALED
-        # Otherwise they are computed, and shown if the model is still the one in view.
+        # Otherwise they are computed, and shown
+        # if the model is still the one in view.
         if model is not None and model.fold.test is not None and not self._test and not self._untested:
 
             def handle(measures: dict[str, float]) -> None:

@@ -222,10 +222,12 @@ class Session(QObject):
         choice : Choice
             The chosen model of the plan.
         """
-        # What the user chose before, of which the new data keep as much as they can.
+        # What the user chose before, of which
+        # the new data keep as much as they can.
         picked = self._convention
         sealed = self.sealed
-        # Without a plan, the present one is adapted: parameters that depend on the features are dropped.
+        # Without a plan, the present one is adapted:
+        # parameters that depend on the features are dropped.
         if plan is None:
             parameters = {
                 p.name: self.plan.parameters[p.name]
@@ -249,7 +251,8 @@ class Session(QObject):
                 plan = plan if plan.leaves_out else plan.changed(select_by=CRITERION)
             elif plan.select_by == CRITERION:
                 plan = plan.changed(select_by=plan.measures[0])
-        # The data replace the former ones with the choice made for them.
+        # The data replace the former ones
+        # with the choice made for them.
         plan = plan.resolved(dataset.convention)
         self._dataset = dataset
         before = self.plan

@@ -148,7 +148,8 @@ class StudyStore:
         def work(cancelled: CancelFlag) -> Iterator[OpenedStudy | RunRecord | str]:
             from rankstudio.engine.experiment.storage.study import Study  # noqa: PLC0415 - it brings numba
 
-            # The same file may still be open here, and is being closed: wait for that.
+            # The same file may still be open here,
+            # and is being closed: wait for that.
             with self._closed:
                 for _ in range(_MAX_WAITS):
                     if cancelled() or all(open_study.path != path for open_study in self._open):
@@ -163,7 +164,8 @@ class StudyStore:
             except StoreError:
                 self.close(study)
                 raise
-            # First the study, then its runs one by one, then remarks on damage.
+            # First the study, then its runs one
+            # by one, then remarks on damage.
             yield OpenedStudy(study, len(runs), last_id, marks)
             datasets: dict[object, FoldedDataset] = {}
             for summary in runs:
@@ -217,7 +219,8 @@ class StudyStore:
 
     def close(self, study: Study) -> None:
         """Close a study, after its queued notes are written, so that other windows can open it."""
-        # Notes that cannot be written, such as a removal from the list, are lost, but no results.
+        # Notes that cannot be written, such as a removal
+        # from the list, are lost, but no results.
         with suppress(StoreError):
             self.write_notes()
         study.close()
@@ -298,14 +301,16 @@ def _read_run(study: Study, summary: RunSummary, datasets: dict[object, FoldedDa
     folds: tuple[FoldResult, ...] = ()
     result = None
     problem = summary.damage
-    # A unit that cannot be read makes the run a failed one instead of stopping the whole study.
+    # A unit that cannot be read makes the run a
+    # failed one instead of stopping the whole study.
     try:
         paths = study.finished_units(key)
         folds = study.folds(key, paths)
         result = study.result(key, paths) if summary.finished else None
     except StoreError as error:
         problem = str(error)
-    # Runs on the same parts of the same data share one dataset without documents.
+    # Runs on the same parts of the same data
+    # share one dataset without documents.
     is_validated = all(path.validated for path in paths.values())
     is_tested = any(fold.test for fold in folds)
     dataset_key = (recorded, reading(plan), (is_validated, is_tested))
@@ -316,7 +321,8 @@ def _read_run(study: Study, summary: RunSummary, datasets: dict[object, FoldedDa
     why_not_on = _reason_not_resumable(summary.versions, plan.sources)
     if not why_not_on and study.read_only:
         why_not_on = READ_ONLY
-    # The record shows what was read; a finished run is done, and any other can be continued.
+    # The record shows what was read; a finished
+    # run is done, and any other can be continued.
     record = RunRecord(
         key.id,
         plan,

@@ -83,13 +83,15 @@ class SmallestButton(QPushButton):
         self.setVisible(mark is not None)
         if mark is None:
             return
-        # A second click, when the marked model is chosen already, leads back to the best one.
+        # A second click, when the marked model is
+        # chosen already, leads back to the best one.
         is_best = mark.x == best
         is_chosen = chosen == (mark.key, mark.x)
         returns_to_best = is_chosen and not is_best
         x = best if returns_to_best else mark.x
         self._target = mark.key, x
-        # There is nothing to choose if the marked model is the best one and chosen.
+        # There is nothing to choose if the marked
+        # model is the best one and chosen.
         self.setEnabled(not (is_best and is_chosen))
         # The full text, and a short one for narrow panels.
         if returns_to_best:

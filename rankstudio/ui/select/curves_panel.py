@@ -75,12 +75,14 @@ def over_grid(axes: Sequence[Axis], combinations: Sequence[tuple[Any, ...]]) -> 
     """
     if len(combinations) < 2:
         return None
-    # The parameters that differ between combinations; the first grid among them becomes the x axis.
+    # The parameters that differ between combinations;
+    # the first grid among them becomes the x axis.
     varied = varied_axes(combinations)
     number = next((index for index in varied if axes[index].is_grid), None)
     if number is None:
         return None
-    # Combinations with the same values of all other parameters are points of one curve.
+    # Combinations with the same values of all
+    # other parameters are points of one curve.
     other_axes = [index for index in varied if index != number]
     keys = [tuple(values[index] for index in other_axes) for values in combinations]
     distinct = list(dict.fromkeys(keys))
@@ -183,7 +185,8 @@ class CurvesPanel(Panel):
         self._pairs = False  # pairs of documents are left out, rather than queries
         self._measure = "MAP"
         self._data_label = ""
-        # What is drawn: the curves, the band of a permutation test, the marks, and the baseline.
+        # What is drawn: the curves, the band of a
+        # permutation test, the marks, and the baseline.
         self._paths: dict[Key, _Path] = {}
         self._band: tuple[list[int], Interval, Mapping[str, Interval]] | None = None
         self._chosen: tuple[Key, int] | None = None
@@ -262,7 +265,8 @@ class CurvesPanel(Panel):
         measured : bool
             Whether the criterion is the negative of a measure; then the measure is drawn.
         """
-        # The settings of the plan, by which the curves are drawn and named.
+        # The settings of the plan, by which
+        # the curves are drawn and named.
         self._selects = selects
         self.set_title(method_label)
         self.setAccessibleName(f"{method_label} · {data_label}")
@@ -276,7 +280,8 @@ class CurvesPanel(Panel):
         self.over = over_grid(axes, combinations) if sized and not self._has_steps else None
         self._sign = -1.0 if measured else 1.0
         self.criterion_plot.best_is_least = not measured
-        # The text below the plots says what the x axis and each curve stand for.
+        # The text below the plots says what
+        # the x axis and each curve stand for.
         legend = which_curve(self._axes, self._combinations)
         if self.over is not None:
             legend = _ONE_PER_COMBINATION if len(self.over.labels) > 1 else ""
@@ -293,7 +298,8 @@ class CurvesPanel(Panel):
         x_range: tuple[float, float] | None = (
             (1, n_steps) if n_steps > 1 and step_kind is not StepKind.ITERATIONS else None
         )
-        # There is one curve for each combination; over a parameter, the curves are those of the grid.
+        # There is one curve for each combination; over
+        # a parameter, the curves are those of the grid.
         names = list(self._paths)
         labels = [self.label(key) for key in self._paths]
         grid: tuple[float, ...] = ()

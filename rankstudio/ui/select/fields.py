@@ -226,14 +226,16 @@ class Field(QWidget):
         # The error is hidden until there is one.
         self.error.setWordWrap(True)
         self.error.hide()
-        # The reset button is hidden while the value is the default, but keeps its column.
+        # The reset button is hidden while the value
+        # is the default, but keeps its column.
         self.reset_button.setStyleSheet(TIGHT)
         self.reset_button.setFixedSize(_RESET_SIDE, _ROW_HEIGHT)
         self.reset_button.setIconSize(QSize(14, 14))
         self.reset_button.hide()
         self.reset_button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         set_icon(self.reset_button, self.theme, "reset", "muted", 14)
-        # Label, reset button and editor are in row 0, the error is in row 1 below all three.
+        # Label, reset button and editor are in row
+        # 0, the error is in row 1 below all three.
         self.grid = grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setHorizontalSpacing(2)
@@ -495,7 +497,8 @@ class ChoicesField(ChoiceField):
         choices = self.parameter.choices
         while box.count() > len(choices):
             box.removeItem(box.count() - 1)
-        # Several values, or a file of own values, are shown as an item of their own.
+        # Several values, or a file of own values,
+        # are shown as an item of their own.
         has_several = self.parameter.several(self._value)
         is_own_file = not has_several and self._value not in dict(choices)
         if has_several or is_own_file:
@@ -540,7 +543,8 @@ class ChoicesField(ChoiceField):
         """Take the chosen item: ask for a file, open the menu of several values, or set the value."""
         opens_menu = self.editor.currentData() == _ASK_SEVERAL_KEY
         if self.editor.currentData() == _OWN_FILE_KEY:
-            # The item that asks for a file is shown only until the file is chosen.
+            # The item that asks for a file is
+            # shown only until the file is chosen.
             self.show_value()
             title = tr("Own values of {label}").format(label=self.parameter.label)
             name, _ = QFileDialog.getOpenFileName(
@@ -552,7 +556,8 @@ class ChoicesField(ChoiceField):
             self.show_value()  # the item stays as it is until other boxes are ticked
         else:
             super()._take_current()
-        # The menu is opened below the box, with the first value focused.
+        # The menu is opened below the box,
+        # with the first value focused.
         if opens_menu:
             self.menu().popup(self.editor.mapToGlobal(QPoint(0, self.editor.height())))
             next(iter(self._boxes.values())).setFocus()
@@ -847,7 +852,8 @@ class FeaturesField(Field):
         # A completion has id and name, and is exact.
         written = text.strip().casefold()
         matches = [i for i, name in self._found(written) if f"{i} {name}".casefold() == written]
-        # A text other than numbers is a name: first as a whole, then as a part of one name only.
+        # A text other than numbers is a name: first
+        # as a whole, then as a part of one name only.
         if not matches and not written.translate(_WITHOUT_SEPARATORS).isdigit():
             features = list(self._found(written))
             matches = [i for i, name in features if name.casefold() == written]

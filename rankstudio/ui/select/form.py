@@ -89,7 +89,8 @@ def _criterion_parameter(
     With ``left_out``, the measures on left-out training queries are among the choices; with ``pairs`` as
     well, these are the measures on left-out pairs of documents.
     """
-    # Validation measures first, then left-out measures if the method has them, then its own criterion.
+    # Validation measures first, then left-out measures
+    # if the method has them, then its own criterion.
     choices = tuple((name, tr("validation {name}").format(name=name)) for name in measures)
     if left_out:
         title = tr("leave-pair-out {name}") if pairs else tr("leave-query-out {name}")
@@ -122,7 +123,8 @@ def _rule_parameter(present: str) -> Parameter:
         SMALLEST: tr("smallest not significantly worse"),
         ONE_SE: tr("within one standard error"),
     }
-    # A rule that limits the number of features is named after the limit.
+    # A rule that limits the number of
+    # features is named after the limit.
     rules = dict.fromkeys([*usual_rules, present])
     limits = {rule: parse_rule(rule).most for rule in rules}
     labels |= {rule: tr("at most {k} features").format(k=k) for rule, k in limits.items() if k is not None}
@@ -180,7 +182,8 @@ class MethodForm(Panel):
         self._warning = named(PlainLabel(wraps=True), "method-warning", role="caption")
         self._preferences = RemovableNote(theme, "preferences-note", tr("Use labels again"))
         self._preferences.button.clicked.connect(lambda _: self._tell_attribute("preferences", {}))
-        # The parameters of the method, of the ranking and of the ranker.
+        # The parameters of the method, of
+        # the ranking and of the ranker.
         self._method_section = ParameterSection(theme)
         self._ranking_section = ParameterSection(theme, fold="ranking-options")
         self._ranker_section = ParameterSection(theme, prefix="ranker-")
@@ -273,7 +276,8 @@ class MethodForm(Panel):
         self._ranking_section.set_values(plan.parameters)
         self._ranker_section.set_values(plan.ranker_parameters)
         self._offer(plan)
-        # The note says how features are grouped, or which files a given ranking is from.
+        # The note says how features are grouped,
+        # or which files a given ranking is from.
         grouped = bool(feature_groups_of(plan)) and (plan.entry.selects or not plan.entry.groups)
         self._groups.setText(groups_text(plan) if grouped else files_text(plan))
         self._groups.setVisible(grouped or plan.extension(GivenRanking) is not None)
@@ -372,7 +376,8 @@ class MethodForm(Panel):
         # The heading names what the criterion chooses.
         self._heading.setText(tr("How k is chosen") if entry.selects else tr("How the model is chosen"))
         self._heading.setVisible(not entry.given)
-        # The parameters that rank are shown only if the method ranks itself; otherwise those of the ranker.
+        # The parameters that rank are shown only if the
+        # method ranks itself; otherwise those of the ranker.
         ranking = [p for p in entry.parameters if p.ranks]
         self._method_section.show_parameters(entry.key, [p for p in entry.parameters if not p.ranks])
         self._ranking_section.show_parameters(entry.key, ranking, visible=not ranker)
@@ -382,7 +387,8 @@ class MethodForm(Panel):
         self._note_choices()
         self._method.editor.setToolTip(about(entry))
         self._ranker.editor.setToolTip(about(method(ranker)) if ranker else self._ranker.label.toolTip())
-        # Fields have changed, so that their alignment and the order of the Tab key are made anew.
+        # Fields have changed, so that their alignment
+        # and the order of the Tab key are made anew.
         self._align()
         self._order_tabs()
         self._update_reset()

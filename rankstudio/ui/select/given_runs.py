@@ -148,7 +148,8 @@ class GivenDialog(QDialog):
         super().__init__(parent)
         named(self, "given-dialog", title)
         self.setWindowTitle(title)
-        # The path of the file, and the choice between several ways to read it.
+        # The path of the file, and the choice
+        # between several ways to read it.
         self._places = [source for source, _ in places]
         self._file = named(ElidedLabel(mode=Qt.TextElideMode.ElideMiddle), "given-file", role="muted")
         self._which = named(
@@ -166,13 +167,15 @@ class GivenDialog(QDialog):
         buttons.addButton(self._accept, QDialogButtonBox.ButtonRole.AcceptRole)
         buttons.accepted.connect(self.accept)
         buttons.rejected.connect(self.reject)
-        # The form with its rows; the choice is shown only if there are several places.
+        # The form with its rows; the choice is
+        # shown only if there are several places.
         form = QFormLayout()
         form.addRow(tr("&Name"), self.name)
         form.addRow(tr("&Models"), self._which)
         form.setRowVisible(self._which, len(places) > 1)
         fill(QVBoxLayout(self), self._file, form, buttons, margins=(16, 14, 16, 14), spacing=10)
-        # A name is proposed for each choice until the user writes another one.
+        # A name is proposed for each choice
+        # until the user writes another one.
         self._which.currentIndexChanged.connect(self._propose)
         self.name.textChanged.connect(self._enable)
         self._proposed = ""
@@ -265,7 +268,8 @@ def model_sources(paths: Sequence[Path]) -> list[tuple[Path, str]]:
     """
     from rankstudio.engine.export.model_files import fold_of_name, models_in  # noqa: PLC0415 - the window is there first
 
-    # The folder with the files of the folds: the given one, or that of a file named after a fold.
+    # The folder with the files of the folds: the
+    # given one, or that of a file named after a fold.
     first = paths[0]
     if first.is_dir():
         folder = first
@@ -273,7 +277,8 @@ def model_sources(paths: Sequence[Path]) -> list[tuple[Path, str]]:
         folder = first.parent
     else:
         folder = None
-    # One file can always rank all folds; several files must belong to the folds of one folder.
+    # One file can always rank all folds; several
+    # files must belong to the folds of one folder.
     single = (first, tr("{file} in all folds").format(file=first.name))
     are_folds = all(path.parent == first.parent and fold_of_name(path) is not None for path in paths)
     if len(paths) > 1 and not are_folds:
@@ -282,7 +287,8 @@ def model_sources(paths: Sequence[Path]) -> list[tuple[Path, str]]:
                 file=first.name, n=len(paths)
             )
         )
-    # A folder without models of folds, or with this file only, leaves no other way.
+    # A folder without models of folds, or with
+    # this file only, leaves no other way.
     by_fold = models_in(folder) if folder is not None else {}
     if not by_fold or (len(by_fold) == 1 and not first.is_dir()):
         return [single]

@@ -59,7 +59,8 @@ class HeatView(QWidget):
         self._left_out = False
         self._views: tuple[tuple[object, str], ...] = ()
         self._wanted: object = None
-        # The two choices above the map: what is measured, and what its rows and columns are.
+        # The two choices above the map: what is
+        # measured, and what its rows and columns are.
         name = tr("rows and columns of the map")
         self.views = named(
             choice_box(()), "heat-views", accessible_name=name, tip=tr("Rows and columns of the map")
@@ -285,7 +286,8 @@ class HeatController(QObject):
         # Nothing is drawn until the view can be.
         self._drawn = self._grids = self._pair = None
         self._shown.left_out.measure_all(self.panel.left_out())
-        # The map is empty without a run, or if the plan has no parameters to compare.
+        # The map is empty without a run, or if
+        # the plan has no parameters to compare.
         view = self.panel.view()
         if record is None or dataset is None or problem or view is None or not record.plan.axes:
             self.panel.clear(problem)
@@ -297,7 +299,8 @@ class HeatController(QObject):
             leaves_pairs = record.plan.pairs_out
             title = tr("leave-pair-out {name}") if leaves_pairs else tr("leave-query-out {name}")
         title = title.format(name=self._session.measure)
-        # The map is either over the number of features or over two grids.
+        # The map is either over the number
+        # of features or over two grids.
         if view == SIZES:
             self._draw_sizes(record, title, longest_path(record.plan, dataset.n_features))
         else:
@@ -335,7 +338,8 @@ class HeatController(QObject):
 
     def _draw_grids(self, record: RunRecord, title: str, pair: Pair) -> None:
         """Show the best measure over two grids of values."""
-        # The values of the map, each the best over all other parameters.
+        # The values of the map, each the
+        # best over all other parameters.
         axes = record.plan.axes
         higher = measure(self._session.measure).higher_is_better
         self._pair = pair
@@ -374,7 +378,8 @@ class HeatController(QObject):
         fold = self._shown.fold
         if self.panel.left_out():
             name = left_out_name(name, pairs=record.plan.pairs_out)
-        # Iterations end in one model, of which the measure is the last one.
+        # Iterations end in one model, of
+        # which the measure is the last one.
         models = slice(-1, None) if record.plan.step_kind is StepKind.ITERATIONS else slice(None)
         # All folds: the mean of the curve over the folds.
         if fold is None:

@@ -153,7 +153,8 @@ class FoldHint(QObject):
     @Slot()
     def _update(self) -> None:
         """Show which parts the data lack; a notice that was closed stays closed until the message changes."""
-        # The message on the parts that the data lack; "" if they lack none.
+        # The message on the parts that the
+        # data lack; "" if they lack none.
         session = self._session
         dataset = session.dataset if session.has_documents else None
         lacking = lacking_parts(dataset, session.plan) if dataset is not None else ()

@@ -54,7 +54,8 @@ class SelectPage(RunController):
         self._models = models
         session = models.session
         runs = models.runs
-        # The form of the method, and the strip of runs with the memory forecast at the foot of the page.
+        # The form of the method, and the strip of runs
+        # with the memory forecast at the foot of the page.
         self.method = MethodController(theme, session, self)
         self.strip = RunStrip()
         self.forecast = MemoryForecast(models, self)
@@ -72,7 +73,8 @@ class SelectPage(RunController):
             models.absence.changed,
         ):
             signal.connect(self.show_runs)
-        # The buttons of the strip lead to the pages that answer the next questions.
+        # The buttons of the strip lead to the
+        # pages that answer the next questions.
         page_of_button = {
             self.strip.why: "features",
             self.strip.sure: "evidence",
@@ -96,7 +98,8 @@ class SelectPage(RunController):
     def join(self, pages: OtherPages) -> None:  # noqa: D102 - inherited
         # The slider of the curves.
         SliderController(self._models.session, self._models.current, self.curves.slider, self)
-        # Hints about missing parts are shown where their measures would be.
+        # Hints about missing parts are shown
+        # where their measures would be.
         compare = pages.find("compare")
         features = pages.find("features")
         test_hints: Sequence[Notice] = ()
@@ -106,12 +109,14 @@ class SelectPage(RunController):
         self.fold_hint = FoldHint(self._models.session, bars, self)
         self.fold_hint.asked.connect(lambda: self.pageAsked.emit("select"))
         self.fold_hint.asked.connect(self.method.form.offer_folds)
-        # The page of features, if there is one, shows selections as they grow and the candidates of a step.
+        # The page of features, if there is one, shows
+        # selections as they grow and the candidates of a step.
         if features is not None:
             self.grown.connect(features.show_growing)
             features.inspector.add_candidates(self.candidates)
             self.compared.connect(features.inspector.offer_candidates)
-        # Questions are offered only if the pages that answer them are there.
+        # Questions are offered only if the
+        # pages that answer them are there.
         self.strip.tells_why = features is not None
         self.strip.tells_how_sure = pages.find("evidence") is not None
 

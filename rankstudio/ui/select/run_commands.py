@@ -60,7 +60,8 @@ class MemoryForecast(QObject):
         )
         self.label.setContentsMargins(8, 0, 8, 0)
         self.label.hide()
-        # The memory is estimated again after each change of the data, the plan or the limits.
+        # The memory is estimated again after each
+        # change of the data, the plan or the limits.
         self._demand = OnDemand(
             parent=self,
             worker=worker,
@@ -240,7 +241,8 @@ class RunCommands(Controller):
         dataset = self._session.dataset
         if dataset is None or not self._form.commit() or not self._session.read_as_planned:
             return
-        # No run starts without enough memory, or if one of the same plan can be resumed or is unfinished.
+        # No run starts without enough memory, or if one of
+        # the same plan can be resumed or is unfinished.
         if self._forecast.refusal:
             self.failed.emit(self._forecast.refusal)
             return

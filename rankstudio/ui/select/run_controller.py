@@ -53,7 +53,8 @@ class RunController(PageController):
 
     def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        # The parts of the application's state that this controller shows.
+        # The parts of the application's
+        # state that this controller shows.
         session = models.session
         runs = models.runs
         current = models.current
@@ -65,7 +66,8 @@ class RunController(PageController):
         self._runs = runs
         self._measured = measured
         self._current = current
-        # The two panels of the page, and the heat map, which is drawn within the curves.
+        # The two panels of the page, and the heat
+        # map, which is drawn within the curves.
         self.curves = CurvesPanel(theme)
         self.candidates = CandidatesView(theme)
         self.panels = self.curves, self.candidates
@@ -89,12 +91,14 @@ class RunController(PageController):
         runs = self._runs
         current = self._current
         left_out = self._left_out
-        # A click in a panel inspects a candidate or a step; a double click chooses the step.
+        # A click in a panel inspects a candidate or
+        # a step; a double click chooses the step.
         self.curves.picked.connect(self._inspect)
         self.curves.chosen.connect(self._choose)
         self.curves.confirmed.connect(current.choose_inspected)
         self.candidates.picked.connect(session.inspectAsked)
-        # Changes of the session, of the current model and of the runs are drawn.
+        # Changes of the session, of the current
+        # model and of the runs are drawn.
         session.inspected.connect(self.candidates.select)
         session.foldChosen.connect(self.stop_following)
         self._heat.picked.connect(self._inspect)
@@ -190,7 +194,8 @@ class RunController(PageController):
         problem = self._paths.problem
         self._explain()
         combinations = record.combinations if record else ()
-        # Whether there is a validation part, of the files or from inner folds, on which models are measured.
+        # Whether there is a validation part, of the files
+        # or from inner folds, on which models are measured.
         measured = bool(plan.inner) or any(fold.vali is not None for fold in view.dataset.folds)
         mapped = self._heat.arrange(plan, measured)
         # Empty curves for the plan of the view.
@@ -243,13 +248,15 @@ class RunController(PageController):
     @Slot()
     def _show_inspected(self) -> None:
         """Mark the inspected model, and show the candidates of its step."""
-        # A model that the run does not have gets a curve of its own while it is inspected.
+        # A model that the run does not have gets a
+        # curve of its own while it is inspected.
         inspection = self._current.shown.inspection
         if inspection is not None and inspection.key == PROBE:
             self._draw_live(inspection)
         else:
             self.curves.remove_path(PROBE)
-        # Mark the inspected model, or the same place on the mean over all folds.
+        # Mark the inspected model, or the same
+        # place on the mean over all folds.
         if inspection is not None:
             key = inspection.key
             k = inspection.x_value
@@ -356,7 +363,8 @@ class RunController(PageController):
                 means = {name: across.mean for name, across in mean.validation.items()}
                 self.curves.set_path(combination, mean.x_values, mean.criterion.mean, means)
             return
-        # One fold: the finished path with the measures in use, or the steps of a growing path.
+        # One fold: the finished path with the measures
+        # in use, or the steps of a growing path.
         path = record.paths.get((fold, combination))
         if path is not None:
             validation = self._paths.measures(record, (fold, combination))
@@ -436,7 +444,8 @@ class RunController(PageController):
         if dataset is None or not step.selected:
             self.candidates.clear()
         else:
-            # The scores of all candidates, and the lead of the selected one.
+            # The scores of all candidates, and
+            # the lead of the selected one.
             margin = step_margin(score, step, divisor=divisor)
             values = score.of(step, divisor)
             ids = dataset.feature_ids
@@ -452,7 +461,7 @@ class RunController(PageController):
             return
         fold = self._paths.fold
         match event:
-            # A new unit: look at its fold, unless all folds are shown.
+            # A new unit: its fold is shown, unless all folds are shown.
             case UnitStarted() if self._following and fold is not None:
                 self._session.look_at(event.unit.fold)
             case BaselineFound() if event.fold == fold:
@@ -462,7 +471,8 @@ class RunController(PageController):
                 self._add(event)
                 self._newest = event
                 self._preparation = ""
-            # The mean over folds changes with each path; a path that grew is drawn already.
+            # The mean over folds changes with each
+            # path; a path that grew is drawn already.
             case UnitFinished() if fold is None or event.path.unit.fold == fold:
                 self._heat_is_old = True
                 if fold is None or record.came_whole:

@@ -74,14 +74,16 @@ class RunStrip(QFrame):
         self._bar.setFixedWidth(120)
         self._state = named(ElidedLabel(), "strip-state", role="muted")
         self._covered = CoveredNumber()
-        # The next questions, which are offered when no run works or waits.
+        # The next questions, which are
+        # offered when no run works or waits.
         self.why = _run_button(tr("Why these features?"), "strip-why")
         self.sure = _run_button(tr("How sure?"), "strip-sure")
         self.another = _run_button(tr("Compare with another method"), "strip-another")
         self._next = _NextQuestions(self.why, self.sure, self.another)
         self.follow = _run_button(tr("Follow"), "strip-follow", "quiet", _FOLLOW_HELP)
         self.follow.setCheckable(True)
-        # Runs other than the one shown: the running one, and the waiting ones.
+        # Runs other than the one shown: the
+        # running one, and the waiting ones.
         self._running_label = named(PlainLabel(), role="muted")
         self._working = _RunButton(self.selected)
         self._waiting_label = named(PlainLabel(), role="muted")
@@ -126,7 +128,8 @@ class RunStrip(QFrame):
         placeholder : str
             Text without a run.
         """
-        # The placeholder says if there are runs, but on other data only.
+        # The placeholder says if there are
+        # runs, but on other data only.
         of_dataset = [record for record in records if record.dataset is dataset]
         has_only_other_data = bool(records) and not of_dataset
         self._placeholder = _NO_RUN_HERE if placeholder == NO_RUN and has_only_other_data else placeholder
@@ -135,7 +138,8 @@ class RunStrip(QFrame):
         queued = [
             record for record in records if record.state is RunState.QUEUED and record is not shown_record
         ]
-        # Without a shown run, the strip shows the run that works on these data, or the latest one that ended.
+        # Without a shown run, the strip shows the run that
+        # works on these data, or the latest one that ended.
         ended = (record for record in reversed(of_dataset) if record.state.ended)
         if shown_record is None:
             shown_record = current if current in of_dataset else next(ended, None)
@@ -296,7 +300,8 @@ def _outcome_text(record: RunRecord, result: RunResult | None) -> str:
             "{name} {average:.4f} ({part}), mean over {n} folds",
             record.n_folds,
         ).format(name=name, average=average, part=result.part.label, n=record.n_folds)
-    # What it learned from, if not from labels, and where its results come from.
+    # What it learned from, if not from
+    # labels, and where its results come from.
     on_disk = tr("read from disk") if record.dataset.from_disk else ""
     learned = learned_from(preferences_of(record.plan))
     return " · ".join(text for text in (word, learned, measure_text, on_disk) if text)

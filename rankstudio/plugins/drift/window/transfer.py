@@ -88,7 +88,8 @@ class TransferController(GivenController):
             # Other data may have been opened while the study was read.
             if dataset is not session.dataset:
                 return
-            # The own run of the same plan may exist already, then it is not repeated.
+            # The own run of the same plan may exist
+            # already, then it is not repeated.
             row = Pipelines(session, runs, {}).rows([plan], [plan.data])[0]
             given_record = runs.start(given_plan, dataset, is_shown=False)
             existing_key = row.run if row.there else None

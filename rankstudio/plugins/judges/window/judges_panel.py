@@ -102,7 +102,8 @@ class JudgesPanel(Panel):
         self.several = named(QPushButton(tr("Compare labels…")), "judges-compare", tip=tip)
         self.flip = named(QPushButton(tr("Flip labels")), "judges-flip", tip=_FLIPS_HELP)
         about = tr("Agreement of the judges, selections under each, or selections with flipped labels.")
-        # The columns of the table depend on what it shows; see `show_rows`.
+        # The columns of the table depend on
+        # what it shows; see `show_rows`.
         self.table = TableView(
             theme,
             (),
@@ -133,7 +134,8 @@ class JudgesPanel(Panel):
 
         ``columns`` are the keys and titles of the columns. The first column stretches.
         """
-        # The first column stretches and is on the left; the others are numbers.
+        # The first column stretches and is on
+        # the left; the others are numbers.
         table_columns = [
             Column(
                 key,
@@ -170,12 +172,14 @@ class JudgesController(Controller):
         self._session = models.session
         self.panel = JudgesPanel(theme)
         self.panels = (self.panel,)
-        # Results for the data and the runs that are shown; None until they are computed.
+        # Results for the data and the runs that
+        # are shown; None until they are computed.
         self._agreement: Agreement | None = None
         self._selection: JudgeSelections | None = None
         self._flips: tuple[RunRecord, FlippedLabels] | None = None
         self._flipped_run: RunRecord | None = None  # the run whose labels are flipped now
-        # Agreement and selections are computed in the background when the panel shows them.
+        # Agreement and selections are computed in
+        # the background when the panel shows them.
         worker = models.task_worker
         panel = self.panel
         fail = self.failed.emit
@@ -195,7 +199,8 @@ class JudgesController(Controller):
             failed=fail,
             panel=panel,
         )
-        # Flipped labels are computed on command, and shown as they grow.
+        # Flipped labels are computed on
+        # command, and shown as they grow.
         self._simulation = BackgroundSimulation(worker, tr("Flipping labels"), "flips", self)
         self._simulation.failed.connect(self.failed)
         self._simulation.grew.connect(self._grow)
@@ -351,7 +356,8 @@ class JudgesController(Controller):
 
     def _show_agreement(self) -> None:
         """Show the agreement of each pair of judges."""
-        # The columns are there before the agreement is computed; the rows are not.
+        # The columns are there before the
+        # agreement is computed; the rows are not.
         titles = tr("judges"), tr("documents"), tr("queries"), "τ_b", "α"
         columns = list(zip(("judges", "documents", "queries", "tau", "alpha"), titles, strict=True))
         self.panel.table.placeholder = tr("Comparing the judges …")
@@ -383,7 +389,8 @@ class JudgesController(Controller):
     def _show_queries(self) -> None:
         """Show the agreement of the judges in each query, the least agreement first."""
         self.panel.table.placeholder = tr("Comparing the judges …")
-        # One column for the query, one for the mean, and one for each pair of judges.
+        # One column for the query, one for the
+        # mean, and one for each pair of judges.
         pairs = self._agreement.pairs if self._agreement is not None else ()
         titles = (f"{pair.first} · {pair.second}" for pair in pairs)
         columns = [("query", tr("query")), ("mean", tr("mean"))]
@@ -433,7 +440,8 @@ class JudgesController(Controller):
             self.panel.show_rows((), (), "")
             return
         record, flips = self._flips
-        # The first column names the feature; the others are for the shares of flipped labels.
+        # The first column names the feature; the
+        # others are for the shares of flipped labels.
         columns = [("feature", tr("feature"))]
         columns += [(str(index), f"{100 * share:g} %") for index, share in enumerate(flips.shares)]
 
@@ -443,7 +451,8 @@ class JudgesController(Controller):
             texts = {str(index): text_of(number) for index, number in enumerate(numbers)}
             return _Row(name, feature, {"feature": name, **texts})
 
-        # One row for each feature, then one for the similarity of selections.
+        # One row for each feature, then one
+        # for the similarity of selections.
         rows = [
             row(
                 _id_and_name(int(flips.feature_ids[column]), flips.feature_names[column]),

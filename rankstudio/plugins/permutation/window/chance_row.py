@@ -52,7 +52,8 @@ class ChanceRow(QWidget):
         ``complete``. ``preferred`` says whether documents of preferences are permuted instead of labels, and
         ``seconds`` how long a test takes at most, infinity if that is unknown.
         """
-        # Before a test, the row says what would be permuted and how long it takes at most.
+        # Before a test, the row says what would be
+        # permuted and how long it takes at most.
         tip = tr(
             "Run a permutation test of the selection: repeat it 999 times with labels permuted "
             "within queries."
@@ -67,7 +68,8 @@ class ChanceRow(QWidget):
         if not isinf(seconds):
             offer = tr("{permutations}, at most {time}").format(permutations=offer, time=duration(seconds))
         self.sentence.setText(sentence or offer)
-        # The button starts the test, or stops a growing one; after a complete test there is nothing to do.
+        # The button starts the test, or stops a growing
+        # one; after a complete test there is nothing to do.
         text = tr("Stop") if growing else tr("Permutation test")
         self.button.setText(text)
         self.button.setToolTip(tr("Stop the test and keep the permutations so far") if growing else tip)
@@ -120,7 +122,8 @@ def chance_sentence(
         low=band.low[position],
         high=band.high[position],
     )
-    # Say before it how many permutations are done, if not all of them are.
+    # Say before it how many permutations
+    # are done, if not all of them are.
     if n >= total:
         return sentence
     text = (

@@ -57,11 +57,13 @@ class PreferencesView(QWidget):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         named(self, "preferences-view", tr("preferences between documents"))
-        # The name of the file, with a button that removes it from the plan.
+        # The name of the file, with a button
+        # that removes it from the plan.
         self.title = RemovableNote(theme, "preferences-name", tr("Use labels again"))
         self._facts = KeyValue()
         self.rows: tuple[Fact, ...] = ()
-        # The rule by which clicks become preferences: the pairs, and the weight of a click.
+        # The rule by which clicks become preferences:
+        # the pairs, and the weight of a click.
         rules = ("unclicked", tr("over unclicked")), ("skipped", tr("over skipped above"))
         self.pairs = named(choice_box(rules), "click-pairs", tr("pairs of clicks"))
         self.pairs.setToolTip(
@@ -78,7 +80,8 @@ class PreferencesView(QWidget):
                 "positions; “given” takes the inverse of the column propensity."
             )
         )
-        # The row with the rule is a widget of its own, because files of preferences have no rule.
+        # The row with the rule is a widget of its own,
+        # because files of preferences have no rule.
         self.rule = QWidget()
         line = QHBoxLayout(self.rule)
         fill(line, (self.pairs, 1), PlainLabel("η"), self.eta, margins=(0, 0, 0, 0), spacing=6)
@@ -189,7 +192,8 @@ class PreferencesController(CommandController):
     def join(self, pages: OtherPages) -> None:
         """Add the view to the panel of the data."""
         self.view: PreferencesView = pages.find("data").panel.add_below(PreferencesView)
-        # Preferences are counted in the background when the view appears.
+        # Preferences are counted in the
+        # background when the view appears.
         self._counted = OnDemand(
             parent=self,
             worker=self._worker,
@@ -228,7 +232,8 @@ class PreferencesController(CommandController):
         def use(preferences: dict[str, str]) -> None:
             if dataset is session.dataset:
                 session.change(tr("the preferences"), preferences=preferences)
-                # The message says how clicks are weighted, if the file has clicks.
+                # The message says how clicks are
+                # weighted, if the file has clicks.
                 text = tr("The next run learns from the preferences of {file}")
                 if "pairs" in preferences and rule is None and preferences["eta"] == USUAL_ETA:
                     text = tr(
@@ -243,7 +248,8 @@ class PreferencesController(CommandController):
             self.failed.emit(reason)
             self._show()  # restores the rule of the plan in the view
 
-        # The file is read in the background. Of two waiting files, only the later one is read.
+        # The file is read in the background. Of two
+        # waiting files, only the later one is read.
         self._worker.task(
             tr("Reading preferences"),
             _preference_entry,

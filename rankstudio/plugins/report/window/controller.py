@@ -46,7 +46,8 @@ class ReportController(PageController):
 
     def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        # The parts of the application's state from which the report is made.
+        # The parts of the application's state
+        # from which the report is made.
         session = models.session
         runs = models.runs
         worker = models.task_worker
@@ -68,7 +69,8 @@ class ReportController(PageController):
         self._report: Report | None = None
         self._unseen = False  # whether the report changed while its page was hidden
         self._folder = Path.home()
-        # The report is made in the background, when the page is visible and something in it has changed.
+        # The report is made in the background, when the
+        # page is visible and something in it has changed.
         run_signals = (runs.ended, runs.removed, runs.added, runs.labelled, runs.changed, runs.kept)
         self._demand = OnDemand(
             parent=self,

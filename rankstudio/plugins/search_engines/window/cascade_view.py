@@ -102,10 +102,12 @@ class CascadeView(ContributedView):
         self.budget.setSuffix(f" {tr('ms')}")
         self.budget.setSpecialValueText(tr("no budget"))
         self.budget.valueChanged.connect(self._choose)
-        # A cascade that is clicked in the plot or in the table is described in the sentence.
+        # A cascade that is clicked in the plot or
+        # in the table is described in the sentence.
         self.plot.picked.connect(self._look_at)
         self.table.chosen.connect(self._look_at_row)
-        # The sentence and the budget are above the plot, the table below it.
+        # The sentence and the budget are
+        # above the plot, the table below it.
         top = fill(QHBoxLayout(), (self.sentence, 1), self.budget, margins=(12, 8, 8, 4), spacing=8)
         drawn = fill(QVBoxLayout(), (self.plot, 1), margins=(12, 0, 8, 4))
         halves = fill(QVBoxLayout(), (drawn, 3), (self.table, 2), spacing=0)
@@ -155,7 +157,8 @@ class CascadeView(ContributedView):
         """Mark the best cascade within the budget."""
         if self._front is None:
             return
-        # The table marks the best cascade within the budget; a budget of 0 is none.
+        # The table marks the best cascade within
+        # the budget; a budget of 0 is none.
         self.budget.setEnabled(True)
         budget = self.budget.value()
         cascades = self._front.cascades
@@ -165,7 +168,8 @@ class CascadeView(ContributedView):
             for i, cascade in enumerate(cascades)
         ]
         self.table.set_rows(rows)
-        # The plot shows the front; its last cascade is the slowest one with the best measure.
+        # The plot shows the front; its last cascade
+        # is the slowest one with the best measure.
         last = len(cascades) - 1
         chosen = best or cascades[0]
         levels = (cascades[-1].validation,) * len(cascades)
