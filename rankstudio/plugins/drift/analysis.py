@@ -68,7 +68,12 @@ def drift_result(
     lines = []
     for letter, name, part in zip("AB", names, (first_part, second_part), strict=True):
         text = tr("{letter}: {part}, {documents:,} documents of {queries:,} queries")
-        line = text.format(letter=letter, part=name, documents=part.n_documents, queries=part.n_queries)
+        line = text.format(
+            letter=letter,
+            part=name,
+            documents=part.n_documents,
+            queries=part.n_queries,
+        )
         lines.append(one_line(line))
     # One row for each feature that both parts have;
     # the columns of A and B are values of each part.

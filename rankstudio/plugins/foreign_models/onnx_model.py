@@ -227,7 +227,11 @@ def _cast(stage: _Stage, node: onnx.NodeProto, attributes: Mapping[str, Any]) ->
         types_of_onnx = onnx.TensorProto.DataType.values()
         kind = onnx.TensorProto.DataType.Name(attributes["to"]) if attributes["to"] in types_of_onnx else "?"
         raise refused(node, tr("the type {type}").format(type=kind), "FLOAT, DOUBLE")
-    return replace(stage, dtype=dtype, is_rounded=stage.is_rounded or dtype == "float32")
+    return replace(
+        stage,
+        dtype=dtype,
+        is_rounded=stage.is_rounded or dtype == "float32",
+    )
 
 
 def _reshaped(

@@ -154,7 +154,12 @@ def _pair_agreement(
         scaled_ranks = ranks / judged.size
         grading = Grading.of(scaled_ranks)  # not that of the dataset, as these are no labels of it
         query_ptr = np.append(first, judged.size)
-        evaluator = Evaluator(scaled_ranks, query_ptr, measures=("Tau",), grading=grading)
+        evaluator = Evaluator(
+            scaled_ranks,
+            query_ptr,
+            measures=("Tau",),
+            grading=grading,
+        )
         tau[queries] = evaluator.per_query(pair[judged, 1])["Tau"]
     return PairAgreement(names[i], names[j], tau, krippendorff_alpha(pair), judged.size)
 

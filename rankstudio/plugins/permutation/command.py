@@ -54,11 +54,19 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seed", type=int, help="seed of the permutations and of randomized methods; 0 by default"
     )
-    parser.add_argument("--folds", metavar="FOLD", help="number of the fold whose training part is used")
+    parser.add_argument(
+        "--folds",
+        metavar="FOLD",
+        help="number of the fold whose training part is used",
+    )
     add_reading(parser)
     add_costs(parser)
     add_memory_option(parser)
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help="print JSON instead of a table",
+    )
     add_column_options(parser.add_argument_group("columns of tables"))
     about = "see rankstudio methods; one value each"
     add_parameters(parser, "parameters of the method", methods(), "parameter_", about=about)

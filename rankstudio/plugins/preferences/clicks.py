@@ -577,7 +577,11 @@ def estimate_bias(log: Impressions) -> PositionBias:
     # The error is that of the maximum likelihood estimate.
     _, variance = moments(eta)
     information = float(clicks @ variance)  # the negative second derivative at η
-    return PositionBias(eta, error=information**-0.5, n_documents=int(is_useful_group.sum()))
+    return PositionBias(
+        eta,
+        error=information**-0.5,
+        n_documents=int(is_useful_group.sum()),
+    )
 
 
 def click_pairs(log: ClickLog, bias: PositionBias | None) -> ClickPairs:

@@ -277,7 +277,13 @@ def _preferences_of_clicks(path: Path, checksum: str, rule: ClickRule | None) ->
         queries=log.queries,
         documents=log.documents,
     )
-    facts = ClickFacts(log.rule, bias, n_clicks=log.n_clicks, n_lists=log.n_lists, n_pairs=pairs.weight.size)
+    facts = ClickFacts(
+        log.rule,
+        bias,
+        n_clicks=log.n_clicks,
+        n_lists=log.n_lists,
+        n_pairs=pairs.weight.size,
+    )
     return PreferenceFile(path, checksum, frozenset(log.queries), columns, facts)
 
 

@@ -47,7 +47,13 @@ _ENDINGS = (".html", ".htm", ".xhtml")
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.add_argument("study", type=Path, metavar="STUDY", help="study file")
-    parser.add_argument("--out", type=Path, metavar="FILE", required=True, help="HTML file; - prints it")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="FILE",
+        required=True,
+        help="HTML file; - prints it",
+    )
     parser.add_argument(
         "--sections",
         metavar="KEYS",
@@ -58,7 +64,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--without-data", action="store_true", help="do not read the data; omit the parts that need them"
     )
-    parser.add_argument("--json", action="store_true", help="print file and sections as JSON")
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help="print file and sections as JSON",
+    )
     add_force_option(parser)
 
 

@@ -65,7 +65,14 @@ def _averages_table(group: ReportedGroup) -> TextTable:
     note = f"Mean ± standard deviation over the folds ({group.group.scope}) by {rules}. {model_note}"
     header = ("run", "method", "features", *names)
     bold = _best_cells(group, names)
-    return TextTable(f"{group.title}: averages", header, tuple(rows), left=(1,), note=note, bold=bold)
+    return TextTable(
+        f"{group.title}: averages",
+        header,
+        tuple(rows),
+        left=(1,),
+        note=note,
+        bold=bold,
+    )
 
 
 def _average_row(run: ReportedRun, names: Sequence[str]) -> tuple[str, ...]:
@@ -136,7 +143,14 @@ def _folds_table(group: ReportedGroup) -> TextTable | None:
     n_left_out = len(runs) - len(measured_runs)
     note = f"Left out: {n_left_out} runs without {name} or after the first {_MAX_RUNS}." if n_left_out else ""
     title = f"{group.title}: {name} by fold ({group.group.key.part.label})"
-    return TextTable(title, header, rows, left=(0,), note=note, bold=frozenset(bold))
+    return TextTable(
+        title,
+        header,
+        rows,
+        left=(0,),
+        note=note,
+        bold=frozenset(bold),
+    )
 
 
 def paired_test_blocks(source: ReportSource) -> Iterator[Block]:
@@ -194,7 +208,14 @@ def _tests_table(group: ReportedGroup) -> TextTable:
         "which the run is better, equal or worse."
     )
     title = f"{group.title}: {name} against run {reference.number}"
-    return TextTable(title, header, rows, left=(1,), note=note, bold=frozenset(significant))
+    return TextTable(
+        title,
+        header,
+        rows,
+        left=(1,),
+        note=note,
+        bold=frozenset(significant),
+    )
 
 
 def _test_row(row: ComparedRun, title: str) -> tuple[str, ...]:
@@ -246,4 +267,10 @@ def published_blocks(source: ReportSource) -> Iterator[Block]:
         return
     header = ("run", "method", "set", "data", "measure", "ours", "printed", "difference", "called", "source")
     note = "Averages over the five test parts; the difference is ours minus the printed value."
-    yield TextTable("Printed and computed", header, rows, left=(1, 2, 3, 4, 8, 9), note=note)
+    yield TextTable(
+        "Printed and computed",
+        header,
+        rows,
+        left=(1, 2, 3, 4, 8, 9),
+        note=note,
+    )

@@ -244,7 +244,12 @@ def find_cascades(
 
     front = map(cascade_of, pareto_front(times, values, higher_is_better).tolist())
     path_values = run.plan.combinations[path.combination].values
-    return CascadeFront(tuple(front), measure=name, values=path_values, n_tried=len(tried))
+    return CascadeFront(
+        tuple(front),
+        measure=name,
+        values=path_values,
+        n_tried=len(tried),
+    )
 
 
 def _best_path(run: RunResult, data: FoldedDataset, name: str, higher_is_better: bool) -> TriedPath:

@@ -32,7 +32,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     add_costs(parser, "They replace the costs of the run")
     add_memory_option(parser)
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help="print JSON instead of a table",
+    )
 
 
 def read(args: argparse.Namespace) -> tuple[tuple[Any, ...], dict[str, Any]]:

@@ -166,7 +166,11 @@ def _dropped_columns(
 
     # CatBoost creates a folder, by default in the current one, although it writes no files.
     with TemporaryDirectory(prefix="rankstudio-") as folder:
-        model = catboost.CatBoostRanker(**parameters, eval_metric=StopCheck(), train_dir=folder)
+        model = catboost.CatBoostRanker(
+            **parameters,
+            eval_metric=StopCheck(),
+            train_dir=folder,
+        )
         selection = model.select_features(
             pool,
             features_for_select=list(range(pool.num_col())),

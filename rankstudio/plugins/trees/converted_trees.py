@@ -84,7 +84,11 @@ class ConvertedTrees(GrownTrees):
         if self.booster is not None:
             return super().scores(X, first, count)
         booster = without_data(self._text(self._texts[first : first + count]))
-        scores: Floats = booster.predict(X, raw_score=True, num_threads=threads_for(X))
+        scores: Floats = booster.predict(
+            X,
+            raw_score=True,
+            num_threads=threads_for(X),
+        )
         return scores
 
     def text(self, count: int) -> str:  # noqa: D102 - inherited
@@ -266,7 +270,11 @@ class XGBoostTrees(ConvertedRanker):
         n_nodes = min(2.0**self.max_depth, shape.m)  # of a level
         sum_bytes = (_SKETCH_BYTES_PER_FEATURE + _HISTOGRAM_BYTES_PER_FEATURE * n_nodes) * shape.n
         reading = Reading.IN_TURN if shape.sharded else Reading.WHOLE
-        return MemoryNeed(read + kept_bytes + sum_bytes, reading=reading, kept=kept_bytes)
+        return MemoryNeed(
+            read + kept_bytes + sum_bytes,
+            reading=reading,
+            kept=kept_bytes,
+        )
 
     def _grow(self, data: TrainingData) -> Generator[Grown | WorkProgress, None, None]:
         """Yield each tree that XGBoost grows, with the gains of its columns and the documents' leaves."""
@@ -453,7 +461,11 @@ def catboost_parameters(method: Any, X: Floats) -> dict[str, Any]:
 def pool_of(catboost: Any, data: QueryData, columns: Any = slice(None)) -> Any:
     """Return some columns of the training data as a pool of CatBoost."""
     queries = np.repeat(np.arange(data.ptr.size - 1), np.diff(data.ptr))
-    return catboost.Pool(np.ascontiguousarray(data.X[:, columns]), label=data.y, group_id=queries)
+    return catboost.Pool(
+        np.ascontiguousarray(data.X[:, columns]),
+        label=data.y,
+        group_id=queries,
+    )
 
 
 def learnable(data: QueryData) -> bool:

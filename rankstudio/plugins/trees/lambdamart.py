@@ -269,7 +269,12 @@ class LambdaMART(TreeRanker, LeafwiseTrees):
             rows = shard_rows(lightgbm, data)
             parameters["data_random_seed"] = _sample_seed(parameters["seed"])
         # The model, and what is recorded of each tree.
-        training = lightgbm.Dataset(rows, label=data.y, group=np.diff(data.ptr), params=parameters)
+        training = lightgbm.Dataset(
+            rows,
+            label=data.y,
+            group=np.diff(data.ptr),
+            params=parameters,
+        )
         booster = lightgbm.Booster(parameters, training)
         grown = GrownTrees(booster)
         loss = TrainingLoss(data, parameters["lambdarank_truncation_level"])

@@ -93,7 +93,11 @@ class Absence(QObject):
         record = self._runs.current
         if record is None:
             return _READING if self._reads else default
-        return _state_text(record, None).format(run=record.key, done=record.units_done, n=record.n_units)
+        return _state_text(record, None).format(
+            run=record.key,
+            done=record.units_done,
+            n=record.n_units,
+        )
 
     def read_runs(self, reads: bool) -> None:
         """Note whether the runs of a study are being read, or the data of these runs are being recognized."""
@@ -154,7 +158,11 @@ class Models(QObject):
         # What a window has open, and what computes for it.
         self.session = Session(self)
         # A paused run holds its thread, so tasks have one of their own.
-        self.task_worker = Worker("tasks", interval=_TASK_MILLISECONDS, parent=self)
+        self.task_worker = Worker(
+            "tasks",
+            interval=_TASK_MILLISECONDS,
+            parent=self,
+        )
         self.run_worker = Worker("runs", interval=_RUN_MILLISECONDS, parent=self)
         self.fold_cache = FoldCache()
         self.study_store = StudyStore()

@@ -355,7 +355,11 @@ def _without_test_part(record: RunRecord) -> MeasuredRun:
 
 
 def _with_folds(result: RunResult, plan: Plan, folds: Mapping[int, FoldResult]) -> RunResult:
-    return replace(result, plan=plan, folds=tuple(folds[fold.fold] for fold in result.folds))
+    return replace(
+        result,
+        plan=plan,
+        folds=tuple(folds[fold.fold] for fold in result.folds),
+    )
 
 
 class RunRankings(QObject):

@@ -44,7 +44,13 @@ def engine_run(
 
     if target is None:
         return run(plan, dataset, executor=executor)
-    return run_stored(plan, dataset, target.study, key=target.key, executor=executor)
+    return run_stored(
+        plan,
+        dataset,
+        target.study,
+        key=target.key,
+        executor=executor,
+    )
 
 
 def _is_step(event: object) -> bool:

@@ -47,7 +47,13 @@ class CandidatesView(QWidget):
         self.plot.placeholder = NO_STEP
         self.plot.shared = Shared("candidates", tr("Candidates"), always=True)
         self.verdict = named(PlainLabel(wraps=True), "candidates-verdict")
-        fill(QVBoxLayout(self), self.verdict, (self.plot, 1), margins=(0, 0, 0, 0), spacing=2)
+        fill(
+            QVBoxLayout(self),
+            self.verdict,
+            (self.plot, 1),
+            margins=(0, 0, 0, 0),
+            spacing=2,
+        )
         self.verdict.hide()
         self.plot.picked.connect(self._on_picked)
 

@@ -457,7 +457,11 @@ class MethodForm(Panel):
         """Offer the measures and the rule of a plan, and show the plan's criterion, rule and protocol."""
         pairs = plan.pairs_out or (plan.one_ranking and not plan.leaves_out)
         left_out = plan.can_leave_out or plan.leaves_out
-        criterion = _criterion_parameter(plan.evaluated, left_out=left_out, pairs=pairs)
+        criterion = _criterion_parameter(
+            plan.evaluated,
+            left_out=left_out,
+            pairs=pairs,
+        )
         offered = {self._select_by: criterion, self._rule: _rule_parameter(plan.rule)}
         for field, parameter in offered.items():
             if parameter != field.parameter:

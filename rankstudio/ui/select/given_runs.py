@@ -173,7 +173,14 @@ class GivenDialog(QDialog):
         form.addRow(tr("&Name"), self.name)
         form.addRow(tr("&Models"), self._which)
         form.setRowVisible(self._which, len(places) > 1)
-        fill(QVBoxLayout(self), self._file, form, buttons, margins=(16, 14, 16, 14), spacing=10)
+        fill(
+            QVBoxLayout(self),
+            self._file,
+            form,
+            buttons,
+            margins=(16, 14, 16, 14),
+            spacing=10,
+        )
         # A name is proposed for each choice
         # until the user writes another one.
         self._which.currentIndexChanged.connect(self._propose)

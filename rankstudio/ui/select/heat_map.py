@@ -85,7 +85,14 @@ class HeatView(QWidget):
         self.plot.placeholder = _NO_RUN
         self.plot.shared = Shared("heat", self.accessibleName(), always=True)  # named after the view's title
         boxes = fill(QHBoxLayout(), self.of, self.views, 1, spacing=6)
-        fill(QVBoxLayout(self), boxes, (self.plot, 1), self._caption, margins=(0, 0, 0, 0), spacing=2)
+        fill(
+            QVBoxLayout(self),
+            boxes,
+            (self.plot, 1),
+            self._caption,
+            margins=(0, 0, 0, 0),
+            spacing=2,
+        )
         self.views.activated.connect(self._on_view)
         self.of.activated.connect(self._on_view)
 
@@ -273,7 +280,12 @@ class HeatController(QObject):
             views.append((SIZES, tr("settings × k") if len(plan.axes) > 1 else _size_map_title(plan.axes)))
         left_out = plan.leaves_out or self._shown.left_out.shown
         first = plan.leaves_out or not measured
-        self.panel.offer(views, two_kinds=measured and left_out, left_out=left_out, first=first)
+        self.panel.offer(
+            views,
+            two_kinds=measured and left_out,
+            left_out=left_out,
+            first=first,
+        )
         return (measured or left_out) and bool(views)
 
     @Slot()

@@ -60,7 +60,13 @@ class SelectPage(RunController):
         self.strip = RunStrip()
         self.forecast = MemoryForecast(models, self)
         self.foot = QWidget()
-        fill(QVBoxLayout(self.foot), self.forecast.label, self.strip, margins=(0, 0, 0, 0), spacing=4)
+        fill(
+            QVBoxLayout(self.foot),
+            self.forecast.label,
+            self.strip,
+            margins=(0, 0, 0, 0),
+            spacing=4,
+        )
         # Selecting a run in the strip shows the run.
         self.strip.selected.connect(lambda key: look_at(session, runs, runs.record(key)))
         self.strip.follow.clicked.connect(self.follow)
@@ -167,7 +173,11 @@ class SelectPage(RunController):
         self.method.form.go_to(name)
 
     def _use(self, key: str, label: str) -> None:
-        self._models.session.change(tr("the method {label}").format(label=label), method=key, parameters={})
+        self._models.session.change(
+            tr("the method {label}").format(label=label),
+            method=key,
+            parameters={},
+        )
         self.pageAsked.emit("select")
 
     @Slot()

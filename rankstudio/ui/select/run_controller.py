@@ -294,7 +294,11 @@ class RunController(PageController):
         left_out = self._left_out
         box = self.curves.left_out
         box.setVisible(left_out.possible and not left_out.brought)
-        box.show_state(left_out.share, is_requested=left_out.asked, waiting=left_out.waiting)
+        box.show_state(
+            left_out.share,
+            is_requested=left_out.asked,
+            waiting=left_out.waiting,
+        )
         if left_out.shown != self._leaves_out:
             self._leaves_out = left_out.shown
             self.rebuild()
@@ -321,7 +325,14 @@ class RunController(PageController):
         measures = self._paths.with_left_out(path)
         view = self._current.shown
         key, label = (LIVE, view.model_label) if model.key == LIVE else (PROBE, view.label_of(model))
-        self.curves.set_path(key, path.x_values, path.criterion, measures, label=label, values=model.values)
+        self.curves.set_path(
+            key,
+            path.x_values,
+            path.criterion,
+            measures,
+            label=label,
+            values=model.values,
+        )
 
     def refresh(self) -> None:
         """Draw the heat map and the candidates of the newest step since the last call."""

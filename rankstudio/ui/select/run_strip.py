@@ -91,7 +91,14 @@ class RunStrip(QFrame):
         self._more = named(PlainLabel(), role="muted")
         self.every = _run_button(tr("Compare"), "strip-compare", "quiet", tr("Show all runs"))
         # All widgets in one row, from left to right.
-        row = fill(QHBoxLayout(self), self._run, self._bar, self._state, margins=(8, 0, 8, 0), spacing=8)
+        row = fill(
+            QHBoxLayout(self),
+            self._run,
+            self._bar,
+            self._state,
+            margins=(8, 0, 8, 0),
+            spacing=8,
+        )
         fill(row, self._covered, (self._next, 1))
         fill(row, self._running_label, self._working, self._waiting_label, *self._waiting, self._more)
         fill(row, self.follow, self.every)

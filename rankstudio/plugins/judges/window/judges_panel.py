@@ -90,7 +90,12 @@ class JudgesPanel(Panel):
     """
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, tr("Judges"), name="judges-panel", keeps_title=True)
+        super().__init__(
+            theme,
+            tr("Judges"),
+            name="judges-panel",
+            keeps_title=True,
+        )
         # The choice of the table, and that of the label in use.
         self.view = named(Segmented(_VIEWS, tr("show")), "judges-view")
         self.tools.addWidget(self.view)

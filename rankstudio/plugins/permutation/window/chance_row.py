@@ -35,7 +35,13 @@ class ChanceRow(QWidget):
         self.sentence = named(WrappedLabel(keeps=False), "chance-sentence", role="caption")
         self.sentence.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
-        fill(self.row, self.button, (self.sentence, 1), margins=(0, 4, 0, 0), spacing=8)
+        fill(
+            self.row,
+            self.button,
+            (self.sentence, 1),
+            margins=(0, 4, 0, 0),
+            spacing=8,
+        )
         self.hide()
 
     def show_obstacle(self, sentence: str) -> None:

@@ -84,8 +84,22 @@ class PreferencesView(QWidget):
         # because files of preferences have no rule.
         self.rule = QWidget()
         line = QHBoxLayout(self.rule)
-        fill(line, (self.pairs, 1), PlainLabel("η"), self.eta, margins=(0, 0, 0, 0), spacing=6)
-        fill(QVBoxLayout(self), self.title, self.rule, self._facts, margins=(0, 6, 0, 0), spacing=6)
+        fill(
+            line,
+            (self.pairs, 1),
+            PlainLabel("η"),
+            self.eta,
+            margins=(0, 0, 0, 0),
+            spacing=6,
+        )
+        fill(
+            QVBoxLayout(self),
+            self.title,
+            self.rule,
+            self._facts,
+            margins=(0, 6, 0, 0),
+            spacing=6,
+        )
         self.hide()
 
     def showEvent(self, event: QShowEvent) -> None:

@@ -187,7 +187,13 @@ class ReportController(PageController):
     def _with_report(self, write: Callable[[Report], Path], then: Callable[[Path], object]) -> None:
         report = self.report
         if report is not None:
-            self._worker.task(tr("Saving the report"), write, report, on_done=then, on_error=self.failed.emit)
+            self._worker.task(
+                tr("Saving the report"),
+                write,
+                report,
+                on_done=then,
+                on_error=self.failed.emit,
+            )
 
     def request(self) -> ReportRequest:
         """Return the request for a report: the runs that are listed and ticked, of the open dataset."""

@@ -266,7 +266,13 @@ class PreviewPanel(Panel):
     """
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, tr("Preview"), tr("as on paper"), padding=0, name="report-preview-panel")
+        super().__init__(
+            theme,
+            tr("Preview"),
+            tr("as on paper"),
+            padding=0,
+            name="report-preview-panel",
+        )
         self.sheet = named(_Sheet(), "report-preview", tr("Preview of the report"))
         self.body.addWidget(self.sheet)
         read = tr("Write the report to a temporary file and open it in the browser")

@@ -108,7 +108,13 @@ class CascadeView(ContributedView):
         self.table.chosen.connect(self._look_at_row)
         # The sentence and the budget are
         # above the plot, the table below it.
-        top = fill(QHBoxLayout(), (self.sentence, 1), self.budget, margins=(12, 8, 8, 4), spacing=8)
+        top = fill(
+            QHBoxLayout(),
+            (self.sentence, 1),
+            self.budget,
+            margins=(12, 8, 8, 4),
+            spacing=8,
+        )
         drawn = fill(QVBoxLayout(), (self.plot, 1), margins=(12, 0, 8, 4))
         halves = fill(QVBoxLayout(), (drawn, 3), (self.table, 2), spacing=0)
         fill(self.body, top, (halves, 1))
@@ -232,7 +238,12 @@ def _stages_text(cascade: Cascade) -> str:
 def _cascade_sentence(name: str, cascade: Cascade) -> str:
     text = tr("{stages}: {name} {value:.4f} at {number} ms per query.")
     number = significant(cascade.milliseconds)
-    return text.format(stages=_stages_text(cascade), name=name, value=cascade.validation, number=number)
+    return text.format(
+        stages=_stages_text(cascade),
+        name=name,
+        value=cascade.validation,
+        number=number,
+    )
 
 
 def _cascade_columns(name: str) -> tuple[Column, ...]:
