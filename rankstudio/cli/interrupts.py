@@ -55,7 +55,7 @@ class Stop:
         """Handle the first Ctrl+C; the next one interrupts the current work."""
         self.asked = True
         signal.signal(signal.SIGINT, self._then)
-        # Printing could fail: a signal handler may run while something is printed, and streams are not reentrant.
+        # Printing could fail: the handler may run while something is printed, and streams are not reentrant.
         os.write(2, _STOP_MESSAGE)
 
     def follow(self, event: Event) -> bool:

@@ -101,6 +101,8 @@ class AdaRank(LinearRanker):
         n_rounds = self.checked("n_rounds")
         if not measure.higher_is_better:
             raise ParameterError("measure", self.measure, "a measure for which higher is better")
+        # Each feature is a weak ranker with sign 1, and
+        # with sign -1 if both directions are tried.
         direction = self.checked("direction")
         repeats = self.checked("repeats")
         signs = (1.0, -1.0) if direction == "both" else (1.0,)
@@ -109,20 +111,30 @@ class AdaRank(LinearRanker):
         with training_data(data).session(
             StateWork(_QueryMeasures, (measure.name, objective(self.convention), signs))
         ) as session:
+            # The measures of all weak rankers, weighted
+            # equally over the queries at first.
             rounds = _Rounds(session)
             yield from rounds.weigh(None)
             max_rounds = n_rounds if repeats else min(n_rounds, n)
             for number in range(1, max_rounds + 1):
+                # Without repeats, features in
+                # use cannot be chosen again.
                 gains = np.array(rounds.gains)  # of the weak rankers: all features by sign
                 if not repeats:
                     gains.reshape(-1, n)[:, list(order)] = -np.inf
+                # The best weak ranker: its position
+                # has the sign and the feature.
                 best = int(np.argmax(gains))
                 sign_index, feature = divmod(best, n)
                 gain = float(rounds.gains[best])
+                # The weight of the weak ranker as in AdaBoost;
+                # the bound keeps that of a perfect one finite.
                 alpha = 0.5 * np.log((1.0 + gain) / max(1.0 - gain, _MIN_ERROR))
                 coef = coef.copy()
                 coef[feature] += signs[sign_index] * alpha
                 order.setdefault(feature)
+                # Queries that the new model ranks worse
+                # get more weight in the next round.
                 mean_measure, is_perfect = yield from rounds.weigh(coef)
                 yield Step(
                     number,

@@ -103,17 +103,21 @@ class CoordinateAscent(LinearRanker):
         rng = np.random.default_rng(between("seed", self.seed, 0, MOST_SEED))
         with ascent_search(training_data(data), self.measure, objective(self.convention)) as opening:
             ascent = yield from opening
+            # The best model over all restarts so far.
             best = np.zeros(data.X.shape[1])
             best_value = -np.inf
             number = 0
             for start in range(n_restarts):
                 coef = _start_weights(ascent, rng if start else None)  # the first start has equal weights
                 value = yield from ascent.measured(coef)
+                # Each sweep changes every informative
+                # weight once, in a random order.
                 for _ in range(max_iter):
                     value_before = value
                     order = rng.permutation(ascent.informative).tolist()
                     sweep = telling(ascent.sweeping(coef, value, order), f"start {start + 1}", len(order))
                     coef, value = yield from sweep
+                    # The first model is taken whatever its measure is.
                     if value > best_value or number == 0:
                         best = coef
                         best_value = value
@@ -125,6 +129,8 @@ class CoordinateAscent(LinearRanker):
                         criterion=-best_value,
                         candidates=np.empty(0),
                     )
+                    # The restart ends when a sweep improves the
+                    # measure by no more than the tolerance.
                     if not value > value_before + tolerance:
                         break
 

@@ -105,7 +105,13 @@ class ListNet(LinearRanker):
                     )
                     continue
                 self.gradient_norm_ = norm / first_norm
-                yield Step(number, selected=features, coef=coef, criterion=value, candidates=np.empty(0))
+                yield Step(
+                    number,
+                    selected=features,
+                    coef=coef,
+                    criterion=value,
+                    candidates=np.empty(0),
+                )
                 if self.gradient_norm_ <= tol or number == max_iter:
                     return
             if number == 0:

@@ -166,6 +166,7 @@ class RankBoost(LinearRanker):
         features = dict[int, None]()
         data = training_data(data)
         n_thresholds = self.checked("n_thresholds")
+        # The thresholds of all features, which are the weak rankers of all rounds.
         if n_thresholds is None:
             cutoffs = yield from thresholds(data, MOST_VALUES, RANKS)
         else:
@@ -173,20 +174,26 @@ class RankBoost(LinearRanker):
         with data.session(StateWork(_BoostedShard, replayed=True)) as session:
             rounds = _Rounds(session, cutoffs)
             yield from rounds.begin()
+            # Too many different values of a feature are tried at some of their ranks only.
             if rounds.fewer and n_thresholds is None:
                 text = tr(
                     "RankBoost tries {n} thresholds for each feature with more than {most} "
                     "different values, instead of all values."
                 ).format(n=RANKS, most=count_text(MOST_VALUES))
                 yield Note(text, kind=FewerThresholdsWarning)
+            # Each round adds the best weak ranker;
+            # there is none if no threshold is useful.
             for number in range(1, n_rounds + 1):
                 weak = rounds.weak_ranker()
                 if weak is None:
                     break
                 yield from rounds.add(weak)
                 history.append(weak)
+                # The coefficient of a feature is the
+                # sum of the weights of its thresholds.
                 coef = coef.copy()
                 coef[weak.feature] += weak.weight
+                # The order of selection is that of the first use.
                 features.setdefault(weak.feature)
                 yield BoostStep(
                     number,

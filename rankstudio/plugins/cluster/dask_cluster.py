@@ -338,6 +338,7 @@ def _lacks_part(part: PartFile) -> bool:
 
 def _check_workers(client: Client, address: str) -> None:
     """Raise WorkerError if a scheduler has no workers, or workers with other versions of the packages."""
+    # Ask all workers for the versions of their packages.
     try:
         client.wait_for_workers(1, timeout=_TIMEOUT_SECONDS)
         versions_of_workers: Mapping[str, dict[str, str]] = client.run(versions)
@@ -348,6 +349,7 @@ def _check_workers(client: Client, address: str) -> None:
             f"{address}: the workers cannot load RankStudio ({error}). Install the version of this machine "
             "on all workers."
         ) from error
+    # Each version must be that of this machine.
     for worker, remote_versions in versions_of_workers.items():
         for name, version in versions().items():
             if remote_versions.get(name) != version:

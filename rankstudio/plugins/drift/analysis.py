@@ -57,16 +57,26 @@ def drift_result(
     if isinstance(subject, RunResult):
         assert data is not None
         return _transfer_result(transfer(subject, data, location), subject)
+    # Two parts of the same data are
+    # compared unless other data are given.
     data = subject if data is None else data
     first_part = part_of(subject, first, fold)
     second_part = part_of(data, second, fold)
     rows = yield from feature_drift(first_part, second_part)
     names = (f"{file_name(subject)} {first}", f"{file_name(data)} {second}")
+    # One line for each of the two parts, above the table.
     lines = []
     for letter, name, part in zip("AB", names, (first_part, second_part), strict=True):
         text = tr("{letter}: {part}, {documents:,} documents of {queries:,} queries")
-        line = text.format(letter=letter, part=name, documents=part.n_documents, queries=part.n_queries)
+        line = text.format(
+            letter=letter,
+            part=name,
+            documents=part.n_documents,
+            queries=part.n_queries,
+        )
         lines.append(one_line(line))
+    # One row for each feature that both parts have;
+    # the columns of A and B are values of each part.
     header = (
         tr("feature"),
         tr("distance"),
@@ -139,7 +149,8 @@ def _transfer_result(transferred: Transfer, run: RunResult) -> AnalysisResult:
     """Return the tables that compare a selection made elsewhere (A) with the one made here (B)."""
     own_run = transferred.own
     folds = transferred.folds_of_features()
-    n_folds = len(own_run.folds)
+    # Both mean measures with their
+    # comparison, by the name of the measure.
     measures = {
         name: _means_of_both(transferred, name) | asdict(transferred.compared(name))
         for name in own_run.plan.evaluated
@@ -148,6 +159,27 @@ def _transfer_result(transferred: Transfer, run: RunResult) -> AnalysisResult:
     features = {
         i: i in transferred.features for i in (*transferred.features, *(i for i, _ in folds.most_common()))
     }
+    tables = (
+        _measures_table(run, own_run, measures),
+        _features_table(own_run, features, folds),
+    )
+    # The same results as plain values, for JSON.
+    rows = [{"feature": i, "model": in_model, "folds": folds[i]} for i, in_model in features.items()]
+    values = {
+        "from": run.data_name,
+        "to": own_run.data_name,
+        "seen": transferred.n_seen,
+        "measures": measures,
+        "features": rows,
+    }
+    note = seen_sentence(transferred.given.plan.title, transferred.seen)
+    return AnalysisResult(tables, values, (note,) if note else ())
+
+
+def _measures_table(
+    run: RunResult, own_run: RunResult, measures: Mapping[str, Mapping[str, Any]]
+) -> AnalysisTable:
+    """Return the table that compares the measures of A and B, with a row for each measure."""
     header = (
         tr("measure"),
         "A",
@@ -170,6 +202,7 @@ def _transfer_result(transferred: Transfer, run: RunResult) -> AnalysisResult:
         )
         for name, values in measures.items()
     ]
+    # Lines above the table that explain A, B and the difference.
     difference = tr(
         "Difference: A minus B over the queries of B, with its 95 % interval and the p of Fisher's\n"
         "randomisation test"
@@ -180,6 +213,15 @@ def _transfer_result(transferred: Transfer, run: RunResult) -> AnalysisResult:
         *difference.split("\n"),
         "",
     )
+    above = "\n".join(map(one_line, lines))
+    return AnalysisTable(tr("Measures"), header, tuple(cells), above=above)
+
+
+def _features_table(
+    own_run: RunResult, features: Mapping[int, bool], folds: Mapping[int, int]
+) -> AnalysisTable:
+    """Return the table of the features: whether A's model has them, and how many folds of B select them."""
+    n_folds = len(own_run.folds)
     names = dict(zip(own_run.feature_ids.tolist(), own_run.feature_names, strict=True))
     yes_no = (tr("no"), tr("yes"))
     selected: list[tuple[Cell, ...]] = [
@@ -191,20 +233,7 @@ def _transfer_result(transferred: Transfer, run: RunResult) -> AnalysisResult:
         for i, in_model in features.items()
     ]
     titles = (tr("feature"), tr("in A's model"), tr("folds of B that select it"))
-    tables = (
-        AnalysisTable(tr("Measures"), header, tuple(cells), above="\n".join(map(one_line, lines))),
-        AnalysisTable(tr("Features"), titles, tuple(selected), above=""),
-    )
-    rows = [{"feature": i, "model": in_model, "folds": folds[i]} for i, in_model in features.items()]
-    values = {
-        "from": run.data_name,
-        "to": own_run.data_name,
-        "seen": transferred.n_seen,
-        "measures": measures,
-        "features": rows,
-    }
-    note = seen_sentence(transferred.given.plan.title, transferred.seen)
-    return AnalysisResult(tables, values, (note,) if note else ())
+    return AnalysisTable(tr("Features"), titles, tuple(selected), above="")
 
 
 def _means_of_both(transferred: Transfer, name: str) -> dict[str, float]:

@@ -42,12 +42,21 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="parts that are compared, of train, vali and test; by default train,test, and with OTHER "
         "train,train",
     )
-    parser.add_argument("--fold", type=int, metavar="F", help="number of the fold; by default the first")
+    parser.add_argument(
+        "--fold",
+        type=int,
+        metavar="F",
+        help="number of the fold; by default the first",
+    )
     parser.add_argument("--missing", **MISSING, default="query_min")
     parser.add_argument("--normalize", **NORMALIZE, default="none")
     add_column_options(parser.add_argument_group("columns of tables"))
     add_memory_option(parser)
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help="print JSON instead of a table",
+    )
 
 
 def read(args: argparse.Namespace) -> tuple[tuple[Any, ...], dict[str, Any]]:

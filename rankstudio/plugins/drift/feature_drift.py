@@ -76,20 +76,26 @@ def feature_drift(
     O(n m log m) for n features and m documents.
     """
     pairs = _shared_columns(first, second)
+    # One object for each dataset, which computes
+    # the correlations of features with the labels.
     correlations = [_Correlation(part, convention) for part in (first, second)]
     drifts: list[FeatureDrift] = []
+    # A block of features at a time, so that the
+    # values of all features need not be in memory.
     for start in range(0, len(pairs), _FEATURES_PER_BLOCK):
         yield WorkProgress(tr("comparing features"), start / len(pairs))
         block = pairs[start : start + _FEATURES_PER_BLOCK]
-        values = [
-            np.ascontiguousarray(part.X[:, list(columns)].T)
-            for part, columns in zip((first, second), zip(*block, strict=True), strict=True)
-        ]
+        # The features of the block as rows of contiguous
+        # memory, for each of the two datasets.
+        first_columns, second_columns = zip(*block, strict=True)
+        values = [_as_rows(first, first_columns), _as_rows(second, second_columns)]
         first_taus, second_taus = (
             correlation.of(part_values) for correlation, part_values in zip(correlations, values, strict=True)
         )
         for index, (column, _) in enumerate(block):
             first_values, second_values = (part_values[index] for part_values in values)
+            # Shift and scale are in standard deviations of
+            # the first dataset; a constant feature has none.
             deviation = float(first_values.std())
             varies = deviation > 0
             shift = float(second_values.mean() - first_values.mean()) / deviation if varies else float("nan")
@@ -108,6 +114,7 @@ def feature_drift(
                     correlation=(float(first_taus[index]), float(second_taus[index])),
                 )
             )
+    # The features that differ most come first.
     return tuple(sorted(drifts, key=lambda drift: (-drift.distance, drift.feature)))
 
 
@@ -136,6 +143,11 @@ class _Correlation:
         The mean is NaN if no query has a τ_b.
         """
         return self._evaluator.evaluate_many(columns)["Tau"]
+
+
+def _as_rows(data: RankingDataset, columns: Sequence[int]) -> Floats:
+    """Return some features of a dataset as the rows of a contiguous array."""
+    return np.ascontiguousarray(data.X[:, list(columns)].T)
 
 
 def _share_of_constant_queries(values: Floats, query_ptr: Ints) -> float:

@@ -90,7 +90,12 @@ def transfer(result: RunResult, dataset: FoldedDataset, data: str) -> Transfer:
         given_plan, counts = carried(result, dataset, plan, other, Path(folder) / "model.json")
         measured = run_plan(given_plan, other)
     features = tuple(map(int, measured.folds[0].selected))
-    return Transfer(given=measured, own=run_plan(plan, other), features=features, seen=counts)
+    return Transfer(
+        given=measured,
+        own=run_plan(plan, other),
+        features=features,
+        seen=counts,
+    )
 
 
 def carried(

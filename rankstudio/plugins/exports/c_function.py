@@ -37,6 +37,8 @@ int main(int argc, char **argv)
 
 def write(function: ScoreFunction) -> Files:
     """Return the source of the function ``double NAME(const double *x)``, in C89."""
+    # The comment says what the function computes,
+    # and which feature each value of x is.
     lines = [
         f"/* {comment_text(function.about, 'c')}",
         "",
@@ -45,6 +47,8 @@ def write(function: ScoreFunction) -> Files:
         "",
         "   Compile it with -ffp-contract=off for identical results on every machine. */",
     ]
+    # The body adds up weighted values, or the score
+    # of each tree, which is a function of its own.
     body = []
     if function.linear:
         body = [f"    s += {weight!r} * x[{n}];" for n, weight in enumerate(function.weights)]

@@ -35,16 +35,20 @@ def write(function: ScoreFunction) -> Files:
     k = max(1, len(function.inputs))  # a model without inputs gets one that has no effect
     constants = []
     if function.linear:
+        # A linear model is one matrix product.
         weights = np.zeros((k, 1))
         weights[: len(function.weights), 0] = function.weights
         constants.append(numpy_helper.from_array(weights, "weights"))
         node = helper.make_node("MatMul", ["X", "weights"], ["score"])
     else:
+        # Trees are one operator whose
+        # attributes hold all splits and leaves.
         values = {
             name: numpy_helper.from_array(value, name) if isinstance(value, np.ndarray) else value
             for name, value in _tree_attributes(function).items()
         }
         node = helper.make_node("TreeEnsemble", ["X"], ["score"], domain="ai.onnx.ml", **values)
+    # The graph with its input, its only operator and its output.
     graph_input = helper.make_tensor_value_info("X", TensorProto.DOUBLE, [None, k])
     graph_output = helper.make_tensor_value_info("score", TensorProto.DOUBLE, [None, 1])
     model = helper.make_model(
@@ -55,6 +59,8 @@ def write(function: ScoreFunction) -> Files:
         ir_version=IR_VERSION,
         producer_name="RankStudio",
     )
+    # The ids and names of the features, one on each
+    # line, so that a reader can name the columns.
     features = {"feature_ids": "id", "feature_names": "name"}
     properties = {
         key: "\n".join(str(getattr(i, name)) for i in function.inputs) for key, name in features.items()
@@ -70,11 +76,14 @@ def _tree_attributes(function: ScoreFunction) -> dict[str, Any]:
     The operator needs a split in every tree, so a tree of one leaf becomes a split with this leaf on both
     sides.
     """
+    # The split of a tree of one leaf: -1,
+    # the first leaf, is on both sides.
     one_leaf = ((0, 0.0, -1, -1),)
     roots: list[int] = []
     splits: list[tuple[int, float, int, bool, int, bool]] = []
     leaves: list[float] = []
     for tree in function.trees:
+        # The tree's splits and leaves follow those of all trees before.
         first_split = len(splits)
         first_leaf = len(leaves)
         roots.append(first_split)
@@ -86,6 +95,7 @@ def _tree_attributes(function: ScoreFunction) -> dict[str, Any]:
             ]
             splits.append((column, threshold, *below_child, *above_child))
         leaves += tree.leaves
+    # The operator wants one list for each property of the splits.
     columns, thresholds, below, below_leaf, above, above_leaf = zip(*splits, strict=True)
     return {
         "n_targets": 1,

@@ -21,9 +21,11 @@ _NAMESPACE = "http://www.dmg.org/PMML-4_4"
 
 def write(function: ScoreFunction) -> Files:
     """Return the XML document; its fields are named after the features."""
+    # The root and its header say what wrote the model.
     root = Element("PMML", version="4.4", xmlns=_NAMESPACE)
     header = SubElement(root, "Header", description=clean_text(function.about))
     SubElement(header, "Application", name="RankStudio", version=__version__)
+    # The fields are the features that the model uses.
     fields = SubElement(root, "DataDictionary", numberOfFields=str(len(function.inputs)))
     for feature in function.inputs:
         SubElement(
@@ -35,12 +37,15 @@ def write(function: ScoreFunction) -> Files:
             dataType="double",
         )
     if function.linear:
+        # A linear model is one regression without an intercept.
         model = SubElement(root, "RegressionModel", modelName=function.name, functionName="regression")
         _schema(model, function)
         table = SubElement(model, "RegressionTable", intercept="0")
         for feature, weight in zip(function.inputs, function.weights, strict=True):
             SubElement(table, "NumericPredictor", name=feature.identifier, coefficient=repr(weight))
     else:
+        # Trees are the segments of an ensemble
+        # whose predictions are added up.
         model = SubElement(root, "MiningModel", modelName=function.name, functionName="regression")
         _schema(model, function)
         segments = SubElement(model, "Segmentation", multipleModelMethod="sum")

@@ -81,28 +81,38 @@ def write(function: ScoreFunction) -> Files:
         lines += ["WEIGHTS = {", *(f"    {i}: {weight!r}," for i, weight in pairs), "}"]
         lines += ['"""The score per unit of each feature, by its id, in the order of the sum."""']
     else:
-        # Trees split on new features, numbered from 1, or else on features, identified by their ids.
-        numbers = list(range(1, len(function.sums) + 1)) or ids
-        if function.sums:
-            sums = (repr({ids[column]: weight for column, weight in terms}) for terms in function.sums)
-            lines += ["SUMS = {", *(f"    {n}: {terms}," for n, terms in enumerate(sums, start=1)), "}"]
-            lines += ['"""The weights of the features of each new feature, in the order of the sum."""', ""]
-        lines += ["TREES = ["]
-        for tree in function.trees:
-            splits = [(numbers[column], *rest) for column, *rest in tree.splits]
-            lines += ["    (", f"        {splits!r},", f"        {list(tree.leaves)!r},", "    ),"]
-        lines += ["]"]
-        lines += [
-            '"""Splits (feature, threshold, where to go up to it, and above it), and what leaves add.',
-            "",
-            'From 0 up it is the number of a split, -1 is the first leaf, -2 the second."""',
-        ]
+        lines += _tree_lines(function, ids)
+    # The functions that compute a score from the numbers.
     code = (_SUM if function.linear else _TREES).format(argument="values")
     if function.sums:
         code = _NEW_FEATURES + code.replace(
             "    total = 0.0", "    values = new_features(values)\n    total = 0.0"
         )
-    return {"": ("\n".join(lines) + "\n" + code + (_SCALED if function.scaled else "")).encode()}
+    code += _SCALED if function.scaled else ""
+    return {"": ("\n".join(lines) + "\n" + code).encode()}
+
+
+def _tree_lines(function: ScoreFunction, ids: list[int]) -> list[str]:
+    """Return the lines with the trees of a model, after those with the new features that they split on."""
+    # Trees split on new features, numbered from 1,
+    # or else on features, identified by their ids.
+    numbers = list(range(1, len(function.sums) + 1)) or ids
+    lines: list[str] = []
+    if function.sums:
+        sums = (repr({ids[column]: weight for column, weight in terms}) for terms in function.sums)
+        lines += ["SUMS = {", *(f"    {n}: {terms}," for n, terms in enumerate(sums, start=1)), "}"]
+        lines += ['"""The weights of the features of each new feature, in the order of the sum."""', ""]
+    lines += ["TREES = ["]
+    for tree in function.trees:
+        splits = [(numbers[column], *rest) for column, *rest in tree.splits]
+        lines += ["    (", f"        {splits!r},", f"        {list(tree.leaves)!r},", "    ),"]
+    lines += ["]"]
+    return [
+        *lines,
+        '"""Splits (feature, threshold, where to go up to it, and above it), and what leaves add.',
+        "",
+        'From 0 up it is the number of a split, -1 is the first leaf, -2 the second."""',
+    ]
 
 
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:

@@ -21,6 +21,8 @@ def write(function: ScoreFunction) -> Files:
 
     The columns are named after the features.
     """
+    # The terms of the score: weighted
+    # columns, or the value of each tree.
     names = [f'"{feature.identifier}"' for feature in function.inputs]
     if function.linear:
         terms = [
@@ -28,6 +30,8 @@ def write(function: ScoreFunction) -> Files:
         ]
     else:
         terms = [f"+ {_case(tree.nested(), names)}" for tree in function.trees]
+    # Comments say what the expression
+    # computes, and what each column is.
     columns = [
         f"-- {feature.identifier}: feature {feature.id}, {comment_text(feature.name, 'sql')}"
         for feature in function.inputs

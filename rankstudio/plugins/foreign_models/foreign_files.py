@@ -127,15 +127,20 @@ def _parsed_json(values: Any) -> ParsedModel | None:
 
     Return None for unknown contents, which may be one of RankStudio's own models.
     """
+    # A list is a dump of XGBoost or nothing that is known.
     if isinstance(values, list):
         is_dump = values and all(isinstance(tree, dict) and "nodeid" in tree for tree in values)
         return xgboost_dump(values) if is_dump else None
+    # Models with "format" are those of
+    # RankStudio, which are read elsewhere.
     if not isinstance(values, dict) or "format" in values:
         return None
+    # Keys that only one library writes.
     if "learner" in values:
         return xgboost_model(values)
     if "oblivious_trees" in values or {"trees", "features_info"} <= values.keys():
         return catboost_model(values)
+    # Models of search engines.
     if ".model." in str(values.get("class", "")):
         return solr_model(values)
     stored = values.get("models")
@@ -230,11 +235,14 @@ def _refuse_numbers(
 ) -> None:
     """Raise a DatasetError if a model without names uses no features, or features not in the data."""
     ids = dataset.feature_ids.tolist()
+    # The first feature of the model whose number the data do not have.
     missing = next((number for number in used if number not in numbers), None)
     fields = {"file": shown_path(path), "program": parsed.program, "data": dataset.name, "n": len(ids)}
     if not used:
         text = tr("{file}: the model of {program} uses no features. Open one that has a split or weight.")
         raise DatasetError(text.format(**fields))
+    # Without any numbers, the features of the model
+    # and those of the data could not be matched.
     if missing is not None and not numbers and parsed.numbering == "set":
         text = tr(
             "{file}: the {program} model numbers features by their places in its feature set, which is not "
@@ -247,6 +255,8 @@ def _refuse_numbers(
             "Expected as many, or names."
         )
         raise DatasetError(text.format(size=parsed.n_features, **fields))
+    # Some features were matched, but one has
+    # a number that the data do not have.
     if missing is not None:
         text = tr(
             "{file}: the {program} model uses feature {number}, which {data} does not have; its {n} features "

@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -111,6 +112,8 @@ def _parsed_graph(model: onnx.ModelProto, folder: Path) -> ParsedModel:
     versions = {standard_name(domain.domain): domain.version for domain in model.opset_import}
     if len(versions) != len(model.opset_import):
         raise unreadable(ONNX, tr("one version of each domain"))
+    # Constants are initializers or outputs of Constant
+    # nodes; all other nodes are the chain of operators.
     constants = {tensor.name: tensor for tensor in graph.initializer}
     chain: list[tuple[onnx.NodeProto, dict[str, Any]]] = []
     for node in graph.node:
@@ -120,7 +123,11 @@ def _parsed_graph(model: onnx.ModelProto, folder: Path) -> ParsedModel:
             constants[node.output[0]] = next(a.t for a in node.attribute)
         else:
             chain.append((node, attributes_of(node, folder)))
+    # Initializers may be listed as inputs of the
+    # graph, too; those are no inputs for documents.
     inputs = [value for value in graph.input if value.name not in constants]
+    # Each value must be defined once, else
+    # the name of an input would be ambiguous.
     name_counts = Counter([tensor.name for tensor in graph.initializer])
     name_counts.update([value.name for value in inputs])
     name_counts.update([node.output[0] for node in graph.node])
@@ -129,18 +136,25 @@ def _parsed_graph(model: onnx.ModelProto, folder: Path) -> ParsedModel:
     has_repeated_name = max(name_counts.values()) > 1
     if has_repeated_name or len(inputs) != 1 or len(graph.output) != 1:
         raise unreadable(ONNX, tr("one input and one output"))
+    # Follow the chain: each operator takes the
+    # output of the one before as its first input.
     stage = _input_stage(inputs[0])
     current = inputs[0].name
     for node, attributes in chain:
         if node.input[0] != current:
             raise refused(node, tr("another input"), tr("operators in a row"))
+        # The remaining inputs are constants; an optional
+        # input that is left out has an empty name.
         arrays = [array_of(constants[name], folder) for name in node.input[1:] if name]
         stage = _stage_after(stage, node, attributes, arrays)
         current = node.output[0]
     if graph.output[0].name != current or stage.model is None:
         raise unreadable(ONNX, tr("one input and one output"))
+    # The ONNX export writes the names of the
+    # features to the metadata, one on each line.
     name_texts = [p.value for p in model.metadata_props if p.key == "feature_names"]
-    return replace(stage.model, names=tuple(name_texts[0].split("\n")) if name_texts else ())
+    names = tuple(name_texts[0].split("\n")) if name_texts else ()
+    return replace(stage.model, names=names)
 
 
 def _input_stage(value: onnx.ValueInfoProto) -> _Stage:
@@ -166,12 +180,15 @@ def _stage_after(
 ) -> _Stage:
     """Return the stage after an operator; ``arrays`` are its constant inputs."""
     match node.op_type:
+        # Operators that only convert values or their shape.
         case "Identity":
             return stage
         case "Cast":
             return _cast(stage, node, attributes)
         case "Reshape" | "Flatten" | "Squeeze":
             return _reshaped(stage, node, attributes, arrays)
+        # Operators that compute the score. Two
+        # of them compute in single precision.
         case "MatMul":
             weights, n, is_column = _matrix_weights(stage, node, arrays)
             model = ParsedModel(ONNX, weights, n_features=n)
@@ -190,6 +207,7 @@ def _stage_after(
             model = ParsedModel(ONNX, trees=trees)
             dtype = stage.dtype
             is_column = True
+    # No split may be on a column that the input does not have.
     if stage.n_features and any(c >= stage.n_features for tree in model.trees for c, *_ in tree.splits):
         raise refused(node, tr("more features than the input"), str(stage.n_features))
     model = replace(model, n_features=model.n_features or stage.n_features)
@@ -209,7 +227,11 @@ def _cast(stage: _Stage, node: onnx.NodeProto, attributes: Mapping[str, Any]) ->
         types_of_onnx = onnx.TensorProto.DataType.values()
         kind = onnx.TensorProto.DataType.Name(attributes["to"]) if attributes["to"] in types_of_onnx else "?"
         raise refused(node, tr("the type {type}").format(type=kind), "FLOAT, DOUBLE")
-    return replace(stage, dtype=dtype, is_rounded=stage.is_rounded or dtype == "float32")
+    return replace(
+        stage,
+        dtype=dtype,
+        is_rounded=stage.is_rounded or dtype == "float32",
+    )
 
 
 def _reshaped(
@@ -336,17 +358,23 @@ def _regressor_trees(stage: _Stage, node: onnx.NodeProto, values: Mapping[str, A
     constants = _floats(node, values, "base_values", stage.dtype)
     _check_score(node, values, values.get("n_targets", 1), len(constants))
     kind = values.get("aggregate_function", _SUM.encode()).decode()
+    # The properties of all nodes of all trees are
+    # parallel lists; each row here is one node.
     thresholds = _floats(node, values, "nodes_values", stage.dtype)
     values = {**values, "nodes_modes": [mode.decode() for mode in values["nodes_modes"]]}
     columns = [values[f"nodes_{key}"] for key in _NODE_KEYS]
     rows = list(zip(*columns, thresholds, strict=True))
     nodes = {(row[0], row[1]): row for row in rows}  # by the numbers of the tree and of the node
+    # The leaves have their values in lists of
+    # their own, by the numbers of tree and node.
     weights = _floats(node, values, "target_weights", stage.dtype)
     keys = list(zip(values["target_treeids"], values["target_nodeids"], strict=True))
     leaves = dict(zip(keys, weights, strict=True))
     # The tree of each run of consecutive rows; a tree whose rows are not consecutive occurs twice.
-    tree_runs = [tree for i, (tree, *_) in enumerate(rows) if not i or rows[i - 1][0] != tree]
+    tree_runs = [tree for tree, _ in groupby(tree for tree, *_ in rows)]
     leaf_keys = {(tree, number) for tree, number, _, mode, *_ in rows if mode == "LEAF"}
+    # All values must belong to one score,
+    # and each node must occur once.
     if len(values["target_ids"]) != len(keys) or any(values["target_ids"]):
         raise refused(node, tr("several scores of a document"), tr("one score for each document"))
     if len(nodes) != len(rows) or len(leaves) != len(keys) or leaves.keys() != leaf_keys:
@@ -360,6 +388,7 @@ def _regressor_trees(stage: _Stage, node: onnx.NodeProto, values: Mapping[str, A
         if mode == "LEAF":
             return leaves[key]
         column, threshold, true_is_below = _checked_split(stage, node, feature, mode, value)
+        # `flat_tree` expects the child below the threshold first.
         below, above = (true, false) if true_is_below else (false, true)
         return column, threshold, (tree, below), (tree, above)
 
@@ -367,6 +396,7 @@ def _regressor_trees(stage: _Stage, node: onnx.NodeProto, values: Mapping[str, A
     for tree_number, node_number, *_ in rows:
         roots.setdefault(tree_number, node_number)
     trees = [flat_tree(ONNX, (tree_number, root), look) for tree_number, root in roots.items()]
+    # Every node must have been reached from a root.
     if sum(len(tree.splits) + len(tree.leaves) for tree in trees) != len(rows):
         raise unreadable(ONNX, tr("each node of a tree once"))
     return _summed_trees(node, trees, kind)
@@ -378,20 +408,32 @@ def _ensemble_trees(stage: _Stage, node: onnx.NodeProto, values: Mapping[str, An
     The operator has all splits in one array and all leaves in another.
     """
     _check_score(node, values, values.get("n_targets", 1), 0)
+    # The standard's numbers of the ways to aggregate
+    # trees that can be read; others are refused below.
     kinds = {0: _AVERAGE, 1: _SUM}
     number = values.get("aggregate_function", 1)
     splits = values["nodes_splits"]
     weights = values["leaf_weights"]
     modes = values["nodes_modes"]
+    # Thresholds and leaves have the type of the
+    # input, and each array has one dimension.
     if any(part.dtype != stage.dtype or part.ndim != 1 for part in (splits, weights)):
         raise refused(node, f"{splits.dtype}, {weights.dtype}", stage.dtype)
     if modes.dtype != np.uint8 or modes.shape != splits.shape:
         raise unreadable(ONNX, tr("each node of a tree once"))
+    # Each list of properties has one entry for each split.
     lists = {k: v for k, v in values.items() if k.startswith("nodes_") and isinstance(v, list)}
     if any(len(column) != len(splits) for column in lists.values()):
         raise unreadable(ONNX, tr("each node of a tree once"))
+    # All leaves contribute to target 0, as a document has one score.
     if len(values["leaf_targetids"]) != len(weights) or any(values["leaf_targetids"]):
         raise refused(node, tr("several scores of a document"), tr("one score for each document"))
+
+    def child_key(node_index: int, side: str) -> tuple[int, bool, str]:
+        """Return the key of the child of a split for a true or a false comparison."""
+        index = int(values[f"nodes_{side}nodeids"][node_index])
+        is_leaf = bool(values[f"nodes_{side}leafs"][node_index])
+        return index, is_leaf, side
 
     def look(key: Any) -> Split | float:
         """Return the split or the leaf with a key, for `flat_tree`.
@@ -403,21 +445,19 @@ def _ensemble_trees(stage: _Stage, node: onnx.NodeProto, values: Mapping[str, An
         if is_leaf:
             return finite(ONNX, weights[whole(ONNX, index)])
         node_index = whole(ONNX, index)
+        # A number that the standard does not define
+        # is kept as text for the error message.
         mode = _MODES[modes[node_index]] if modes[node_index] < len(_MODES) else f"{modes[node_index]}"
         value = finite(ONNX, splits[node_index])
         column, threshold, true_is_below = _checked_split(
             stage, node, values["nodes_featureids"][node_index], mode, value
         )
-        true, false = (
-            (
-                int(values[f"nodes_{side}nodeids"][node_index]),
-                bool(values[f"nodes_{side}leafs"][node_index]),
-                side,
-            )
-            for side in _SIDES
-        )
+        true, false = (child_key(node_index, side) for side in _SIDES)
+        # `flat_tree` expects the child below the threshold first.
         return (column, threshold, true, false) if true_is_below else (column, threshold, false, true)
 
+    # The first node of each tree is a
+    # split, also in a tree of one leaf.
     trees = [flat_tree(ONNX, (int(root), False, ""), look) for root in values["tree_roots"]]
     return _summed_trees(node, trees, kinds.get(number, str(number)))
 

@@ -187,16 +187,23 @@ def array_of(tensor: onnx.TensorProto, folder: Path) -> np.ndarray[Any, Any]:
     types = (onnx.TensorProto.FLOAT, onnx.TensorProto.DOUBLE, onnx.TensorProto.INT64, onnx.TensorProto.UINT8)
     if tensor.data_type not in types or any(n < 0 for n in tensor.dims):
         raise unreadable(ONNX, tr("constants that are numbers"))
+    # Values within the model need no file.
     if tensor.data_location != onnx.TensorProto.EXTERNAL:
         return np.asarray(onnx.numpy_helper.to_array(tensor))
+    # Otherwise, the model says where the
+    # values are; they are little-endian.
     dtype = np.dtype(onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type)).newbyteorder("<")
     size = math.prod(tensor.dims) * dtype.itemsize
     entries = [(entry.key, entry.value) for entry in tensor.external_data]
     storage = dict(entries)  # "location", "offset" and "length" of the values
+    # The same error for each of the ways
+    # in which the other file can be wrong.
     text = tr("the ONNX model has values in the file {file}; expected {n} bytes in the model's folder.")
     error = UnreadableModelError(text.format(file=of_file(storage.get("location", "")), n=size))
     if len(storage) != len(entries) or not storage.keys() <= {"location", "offset", "length", "checksum"}:
         raise error
+    # The file must be in the model's folder
+    # and the length must be that of the shape.
     offset = _n_bytes(storage.get("offset", "0"))
     length = _n_bytes(storage.get("length", str(size)))
     path = _file_inside(folder, storage.get("location", ""))

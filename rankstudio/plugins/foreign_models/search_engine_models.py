@@ -42,15 +42,19 @@ def ranklib_model(text: str) -> ParsedModel:
 
     In the trees, a value up to the threshold goes left; RankLib compares both as floats.
     """
+    # The first line names the method; lines
+    # that begin with "##" are comments.
     kind = text.partition("\n")[0].strip("# \r")
     body = "\n".join(line for line in text.splitlines() if not line.startswith("##"))
     if kind in _LINEAR_KINDS:
+        # A linear model is a list of pairs ID:WEIGHT.
         matches = [_PAIR.fullmatch(word) for word in body.split()]
         if not matches or None in matches:
             raise unreadable(_RANKLIB, tr("pairs of id and weight"))
         pairs = [(int(pair[1]), finite(_RANKLIB, pair[2])) for pair in matches if pair is not None]
         # The id 0 stands for the constant of a regression, which changes no ranking.
         return ParsedModel(_RANKLIB, {i: weight for i, weight in pairs if i}, numbering="id")
+    # All other models are ensembles of trees in XML.
     if kind not in _TREE_KINDS and not body.lstrip().startswith("<ensemble"):
         expected = ", ".join((*_LINEAR_KINDS, *_TREE_KINDS))
         raise unreadable(_RANKLIB, tr("a model of {kinds}").format(kinds=expected))
@@ -59,6 +63,8 @@ def ranklib_model(text: str) -> ParsedModel:
     from xml.etree import ElementTree  # noqa: PLC0415 - its parser hides an interruption while it is imported
 
     try:
+        # The file may have several ensembles, so
+        # that a root element is put around them.
         ensembles = ElementTree.fromstring(f"<all>{body}</all>")
         trees = [tree for ensemble in ensembles for tree in ensemble]
         score_trees = tuple(_ranklib_tree(tree) for tree in trees)
@@ -92,11 +98,15 @@ def solr_model(values: Mapping[str, Any]) -> ParsedModel:
     The normalizers of the features are applied to the model.
     """
     try:
+        # Features have numbers from 0 in
+        # their order, and a normalizer each.
         names = tuple(str(feature["name"]) for feature in values["features"])
         numbers = {name: number for number, name in enumerate(names)}
         norms = [_solr_norm(feature.get("norm")) for feature in values["features"]]
         parameters = values["params"]
         if str(values["class"]).endswith(".LinearModel"):
+            # The weight of a normalized value is divided
+            # by its width; its offset changes no ranking.
             raw_weights = {
                 numbers[name]: finite(_SOLR, weight) for name, weight in parameters["weights"].items()
             }
@@ -112,10 +122,12 @@ def solr_model(values: Mapping[str, Any]) -> ParsedModel:
 
 def _solr_norm(norm: Mapping[str, Any] | None) -> tuple[float, float]:
     """Return the number that Solr subtracts from a value, and the number by which it then divides."""
+    # Without a normalizer, values are used as they are.
     if norm is None or str(norm["class"]).endswith("IdentityNormalizer"):
         return 0.0, 1.0
     parameters = norm.get("params", {})
     kind = str(norm["class"]).rpartition(".")[2]
+    # Defaults are those of Solr.
     if kind == "StandardNormalizer":
         offset = finite(_SOLR, parameters.get("avg", 0))
         width = finite(_SOLR, parameters.get("std", 1))
@@ -124,6 +136,8 @@ def _solr_norm(norm: Mapping[str, Any] | None) -> tuple[float, float]:
         width = finite(_SOLR, parameters["max"]) - offset
     else:
         raise ValueError(kind)
+    # A width of 0 or less would turn the
+    # order of values around, or divide by 0.
     if width <= 0:
         raise ValueError(width)
     return offset, width
@@ -133,18 +147,24 @@ def _solr_tree(
     tree: Mapping[str, Any], numbers: Mapping[str, int], norms: list[tuple[float, float]]
 ) -> ScoreTree:
     """Return a tree of Solr, with thresholds for values that are not normalized."""
+    # Nodes by the identities of their objects,
+    # as nodes of Solr have no numbers.
     factor = finite(_SOLR, tree["weight"])
     nodes: dict[int, Any] = {id(tree["root"]): tree["root"]}
 
     def look(key: Any) -> Split | float:
         """Return the split or the leaf with a key, for `flat_tree`."""
         node = nodes[key]
+        # Every leaf is multiplied by the weight of the tree.
         if node.get("value") is not None:
             return factor * finite(_SOLR, node["value"])
         for child in (node["left"], node["right"]):
             nodes[id(child)] = child
+        # Solr compares in single precision, with a small slack.
         number = numbers[node["feature"]]
         raised = float(nearest_float(finite(_SOLR, node["threshold"])) + _SLACK)
+        # The threshold is for a normalized value;
+        # here it becomes one for the value itself.
         offset, width = norms[number]
         is_normalized = (offset, width) != (0.0, 1.0)
         threshold = raised * width + offset if is_normalized else greatest_up_to(raised)
@@ -159,6 +179,8 @@ def elasticsearch_model(values: Mapping[str, Any]) -> ParsedModel:
     The numbers in a definition of RankLib are the places of features in the feature set, from 1.
     """
     try:
+        # The answer of GET has the model under
+        # "_source"; the body has it under "model".
         source = values.get("_source", values.get("model", values))
         set_features, *_ = features_in_json(source.get("feature_set", {}))
         names = tuple(str(feature["name"]) for feature in set_features)
@@ -170,10 +192,13 @@ def elasticsearch_model(values: Mapping[str, Any]) -> ParsedModel:
         if model.get("feature_normalizers"):
             raise unreadable(_ELASTIC, tr("a model without normalizers"))
         if kind == "model/ranklib":
+            # RankLib numbers features from 1, a
+            # `ParsedModel` with a feature set from 0.
             parsed = ranklib_model(definition)
             weights = {number - 1: weight for number, weight in parsed.weights.items()}
             trees = tuple(_from_column_0(tree) for tree in parsed.trees)
             return ParsedModel(_ELASTIC, weights, trees, names, numbering="set")
+        # The definition of a model may be JSON text within the JSON.
         contents = json.loads(definition) if isinstance(definition, str) else definition
         if kind == "model/linear":
             weight_of = {str(name): finite(_ELASTIC, weight) for name, weight in contents.items()}

@@ -115,9 +115,13 @@ def agreement(judgments: Sequence[Judgments]) -> Agreement:
     """
     if not judgments:
         raise ParameterError("judgments", 0, "labels of at least two judges; the data have one label")
+    # The labels of all parts in one array, with
+    # the number of the query of each document.
     labels = np.concatenate([part.labels for part in judgments])
     sizes = np.concatenate([np.diff(part.query_ptr) for part in judgments])
     query = np.repeat(np.arange(sizes.size), sizes)
+    # Each pair of judges is compared by query,
+    # and all judges together over all documents.
     names = judgments[0].names
     return Agreement(
         names=names,
@@ -150,7 +154,12 @@ def _pair_agreement(
         scaled_ranks = ranks / judged.size
         grading = Grading.of(scaled_ranks)  # not that of the dataset, as these are no labels of it
         query_ptr = np.append(first, judged.size)
-        evaluator = Evaluator(scaled_ranks, query_ptr, measures=("Tau",), grading=grading)
+        evaluator = Evaluator(
+            scaled_ranks,
+            query_ptr,
+            measures=("Tau",),
+            grading=grading,
+        )
         tau[queries] = evaluator.per_query(pair[judged, 1])["Tau"]
     return PairAgreement(names[i], names[j], tau, krippendorff_alpha(pair), judged.size)
 
@@ -257,6 +266,7 @@ def selection_by_judge(results: Sequence[RunResult]) -> JudgeSelections:
         For fewer than two runs, plans that differ in more than the label, different folds, or a method that
         uses all features.
     """
+    # The runs must differ in the judge, and in nothing else.
     judges = tuple(str(result.plan.columns.get("label", "")) for result in results)
     if len(results) < 2 or len(set(judges)) < len(results):
         raise ParameterError("results", ", ".join(judges), "runs of at least two judges, one of each")
@@ -267,6 +277,7 @@ def selection_by_judge(results: Sequence[RunResult]) -> JudgeSelections:
         raise ParameterError("results", ", ".join(judges), "runs of the same plan on the same folds")
     if not first.plan.entry.selects:
         raise ParameterError("results", first.plan.title, "runs of a method that selects features")
+    # Whether each feature is selected, for each fold and judge.
     columns = {int(i): column for column, i in enumerate(first.feature_ids)}
     n = len(columns)
     members = np.array(  # (folds, judges, features)
@@ -275,6 +286,8 @@ def selection_by_judge(results: Sequence[RunResult]) -> JudgeSelections:
             for index in range(len(first.folds))
         ]
     )
+    # Similarity is computed across judges within
+    # each fold, then averaged over the folds.
     return JudgeSelections(
         judges=judges,
         feature_ids=first.feature_ids,

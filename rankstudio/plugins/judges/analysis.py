@@ -26,7 +26,7 @@ from rankstudio.engine.methods.catalog.analysis import (
 )
 from rankstudio.engine.support.number_format import percentage
 from rankstudio.engine.support.work import WorkProgress
-from rankstudio.plugins.judges.agreement import Agreement, agreement, selection_by_judge
+from rankstudio.plugins.judges.agreement import Agreement, JudgeSelections, agreement, selection_by_judge
 from rankstudio.plugins.judges.flipped_labels import FlippedLabels, flip_steps
 
 _CHOSEN_FIELDS = ("measures", "convention", "select_by")
@@ -82,11 +82,14 @@ def judges_result(
         raise PlanError(tr("The data have the labels of one judge. Open them with two label columns."))
     values: dict[str, Any] = {"data": data.name}
     tables: list[AnalysisTable] = []
+    # Agreement of the labels: one table, and one
+    # for the queries with the least agreement.
     if agrees and judged is not None:
         agreed = agreement(judged.parts)
         values["agreement"] = _agreement_as_dict(agreed)
         tables += [_agreement_table(agreed, data), *_query_tables(agreed, n_queries)]
         yield AnalysisResult(tuple(tables), dict(values))
+    # Each further run replaces the table of the selections.
     n_before = len(tables)
     if selects and judged is not None:
         for results in _runs_by_judge(plan, judges, data, chosen):
@@ -168,6 +171,7 @@ def _agreement_as_dict(agreed: Agreement) -> dict[str, Any]:
 
 def _agreement_table(agreed: Agreement, data: FoldedDataset) -> AnalysisTable:
     """Return the table of the agreement of each pair of judges."""
+    # One row for each pair of judges; the note is on all of them.
     rows = tuple(
         (
             f"{pair.first}, {pair.second}",
@@ -199,6 +203,23 @@ def _query_tables(agreed: Agreement, n: int) -> list[AnalysisTable]:
     return [AnalysisTable(tr("Queries in which the judges agree least"), header, rows)] if rows else []
 
 
+def _selection_as_dict(selection: JudgeSelections) -> dict[str, Any]:
+    """Return the selections under the judges as plain values, the most selected features first."""
+    return {
+        "nogueira": selection.nogueira,
+        "jaccard": selection.jaccard.tolist(),
+        "features": [
+            {
+                "feature": int(selection.feature_ids[column]),
+                "name": selection.feature_names[column],
+                "judges": int(selection.n_judges[column]),
+                "shares": selection.shares[column].tolist(),
+            }
+            for column in selection.order().tolist()
+        ],
+    }
+
+
 def _selection_table(
     judges: Sequence[str], results: Sequence[RunResult]
 ) -> tuple[dict[str, Any], AnalysisTable]:
@@ -209,41 +230,33 @@ def _selection_table(
     first = results[0]
     finished = list(judges[: len(results)])
     values: dict[str, Any] = {"judges": finished, "measures": [run.average for run in results]}
+    # The measures alone are the table if there is nothing
+    # to compare: one judge so far, or no selection.
     measured: list[tuple[Cell, ...]] = [
         (name, *(formatted(run.average[name], ".4f") for run in results)) for name in first.plan.measures
     ]
     title = tr("{plan} under {judges}").format(plan=first.plan.title, judges=", ".join(finished))
     if len(finished) < 2 or not first.plan.entry.selects:
         return values, AnalysisTable(title, (tr("measure"), *finished), tuple(measured))
+    # One row for each feature, the most selected ones first.
     selection = selection_by_judge(results)
-    order = selection.order().tolist()
-    values |= {
-        "nogueira": selection.nogueira,
-        "jaccard": selection.jaccard.tolist(),
-        "features": [
-            {
-                "feature": int(selection.feature_ids[column]),
-                "name": selection.feature_names[column],
-                "judges": int(selection.n_judges[column]),
-                "shares": selection.shares[column].tolist(),
-            }
-            for column in order
-        ],
-    }
+    values |= _selection_as_dict(selection)
     rows: list[tuple[Cell, ...]] = [
         (
             id_and_name(int(selection.feature_ids[column]), selection.feature_names[column]),
             *(formatted(share, percentage) for share in selection.shares[column].tolist()),
             int(selection.n_judges[column]),
         )
-        for column in order
+        for column in selection.order().tolist()
     ]
+    # Each pair of judges once: the entries above the diagonal.
     pairs = selection.jaccard[np.triu_indices(len(finished), 1)]
     text = tr(
         "Share of the folds that select a feature under each judge, and number of judges with at least half "
         "of the folds. Selections across judges: Nogueira's index {nogueira}, Jaccard {jaccard}."
     )
     note = text.format(nogueira=f"{selection.nogueira:.3f}", jaccard=f"{pairs.mean():.3f}")
+    # The rows of the measures have no number of judges.
     rows += [(*row, None) for row in measured]
     return values, AnalysisTable(title, (tr("feature"), *finished, tr("judges")), tuple(rows), note)
 
@@ -268,6 +281,8 @@ def _flips_as_dict(flipped: FlippedLabels) -> dict[str, Any]:
 
 def _flips_table(flipped: FlippedLabels, data: FoldedDataset) -> AnalysisTable:
     """Return the table of selection probabilities and measures by the share of flipped labels."""
+    # The rows: first the features, then the
+    # similarity of the selections, then the measures.
     rows: list[tuple[Cell, ...]] = [
         (
             id_and_name(int(flipped.feature_ids[column]), flipped.feature_names[column]),

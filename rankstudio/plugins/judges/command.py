@@ -21,7 +21,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "data", metavar="DATA", type=place_name, nargs="?", help="data file, or folder of folds; or --sample"
     )
     add_sample_option(parser)
-    parser.add_argument("--plan", metavar="FILE", type=Path, help="plan that is run under each judge")
+    parser.add_argument(
+        "--plan",
+        metavar="FILE",
+        type=Path,
+        help="plan that is run under each judge",
+    )
     parser.add_argument(
         "--flips", metavar="PERCENT", help="percentages of flipped labels, such as 5,10,20; needs a method"
     )
@@ -34,7 +39,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--folds", help="folds to run, such as 1,3; all by default")
     add_reading(parser)
     add_memory_option(parser)
-    parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help="print JSON instead of tables",
+    )
     add_column_options(parser.add_argument_group("columns of tables"))
     add_choices(parser)
 
@@ -48,6 +57,8 @@ def read(args: argparse.Namespace) -> tuple[tuple[Any, ...], dict[str, Any]]:
     args.data = None if args.sample else [args.data]
     plan = plan_from(args)
     shares = _flip_percentages(args)
+    # Judges are needed for a comparison;
+    # flipped labels need a method instead.
     judges = DataColumns.of(plan.columns).judges
     has_plan = args.method is not None or args.plan is not None
     if not judges and not shares:
@@ -56,6 +67,8 @@ def read(args: argparse.Namespace) -> tuple[tuple[Any, ...], dict[str, Any]]:
         )
     if shares and not has_plan:
         raise PlanError("--flips: expected --method or --plan, whose selection is repeated.")
+    # Fields of the plan that the user has chosen;
+    # defaults of all others depend on the data.
     fields = ("measures", "convention", "select_by")
     chosen = {name for name in fields if args.plan or getattr(args, name) is not None}
     values = {

@@ -157,11 +157,16 @@ def flip_steps(
         raise PlanError(tr("Flipped labels need a method that selects features and learns from labels."))
     divided = parse_protocol(plan.protocol).divide(dataset, plan.seed)
     grades = _distinct_grades(divided)
+    # The run with the original labels: later
+    # runs are compared with its selections.
     original = yield from _run_steps(plan, divided)
     columns = {int(i): column for column, i in enumerate(original.feature_ids)}
     original_selections = [frozenset(fold.selected) for fold in original.folds]
+    # Sums over the draws so far; row 0 is for
+    # unflipped labels, the next rows for the shares.
     counts = np.zeros((1 + len(sorted_shares), len(columns)))
     similarities = np.zeros(1 + len(sorted_shares))
+    # Without a test part there are no measures to collect.
     measures = original.average if original.folds[0].test else {}
     values: dict[str, list[list[float]]] = {name: [[] for _ in counts] for name in measures}
 
@@ -171,12 +176,15 @@ def flip_steps(
             selected = frozenset(fold.selected)
             counts[share_index, [columns[i] for i in selected]] += 1 / len(result.folds)
             union = selected | original_selection
+            # Two folds that both select nothing have equal selections.
             jaccard = len(selected & original_selection) / len(union) if union else 1.0
             similarities[share_index] += jaccard / len(original_selections)
         for name, rows in values.items():
             rows[share_index].append(result.average[name])
 
     for draw in range(n_draws):
+        # The original run is counted once per draw, so
+        # that all rows are divided by the same number.
         take(0, original)
         for share_index, share in enumerate(sorted_shares, start=1):
             flipped_dataset = _with_flipped_labels(divided, share, grades, seed, draw)

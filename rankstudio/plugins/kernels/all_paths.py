@@ -111,14 +111,18 @@ def _connections(
 
     ``numbers`` contains the number of each pair of labels; new pairs get the next numbers.
     """
+    # The weights of all walks between each two vertices.
     walks = walk_weights(graph.adjacency, number)
     count = len(graph.labels)
     if count != len(walks):
         raise DatasetError(f"graphs[{number}]: expected labels of {len(walks)} vertices, got {count}.")
+    # The vertices that have each label; a
+    # label that is given twice counts once.
     vertices: dict[Hashable, list[int]] = {}
     for vertex, labels in enumerate(graph.labels):
         for label in dict.fromkeys(labels):
             vertices.setdefault(label, []).append(vertex)
+    # One value for each ordered pair of labels.
     connections: dict[int, float] = {}
     for first, second in product(vertices, repeat=2):
         between = walks[np.ix_(vertices[first], vertices[second])]

@@ -173,6 +173,8 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
 
         For data with one query, the criterion is the error of :meth:`one_ranking_error`.
         """
+        # One decomposition gives the weights
+        # and the leave-query-out error.
         rows: QueryData = training_data(data).whole(self.entry.label)
         kernel = kernel_of(self)
         regularization = self.checked("regularization")
@@ -183,6 +185,8 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
         criterion = yield from self._criterion(rows, decomposed, regularization)
         no_candidates = np.empty(0)
         if kernel.function == PRECOMPUTED:
+            # With a precomputed kernel, each column is a
+            # document, so that the weights are coefficients.
             coef = np.zeros(n_features)
             coef[_original_rows(rows, decomposed.basis)] = weights
             yield BasisStep(
@@ -195,6 +199,8 @@ class KernelRankRLS(HoldOutRanker, PairwiseLeastSquares, KernelMapped):
                 dual=weights,
             )
         else:
+            # Otherwise the model keeps its basis vectors,
+            # to compute the kernel with new documents.
             model = KernelModel(kernel, basis_vectors(rows, decomposed.basis), weights)
             yield KernelStep(
                 number=1,

@@ -76,18 +76,22 @@ class KernelSystem(ABC):
         a :class:`ReducedSystem` if that is less. Threads share the queries, with identical results. For a
         single query, no training data are left, and all scores are 0.
         """
+        # The left-out scores of all documents, for each λ and output.
         outputs = as_columns(self.along)
         count = len(regularizations)
         ptr = self.factor.ptr
         documents = self.factor.documents
         left_out = np.zeros((count, int(documents[-1]), outputs.shape[1]))
         targets = as_columns(self.factor.targets)
+        # The estimated work decides whether threads are worthwhile.
         size = float((np.diff(ptr).astype(float) ** 2).sum()) * len(self.values) * count
 
         def work(q: int) -> None:
             """Predict query q for all λ, some λ at a time."""
             span = slice(ptr[q], ptr[q + 1])
             rows = slice(documents[q], documents[q + 1])
+            # A block of λ at a time, so that the
+            # matrices of the query stay small.
             n_values_per_lambda = (ptr[q + 1] - ptr[q] + 1) * len(self.values)
             n_lambdas = max(1, _VALUES_PER_BLOCK // max(1, n_values_per_lambda))
             for first in range(0, count, n_lambdas):
@@ -140,8 +144,11 @@ class DualSystem(KernelSystem):
         DatasetError
             If the kernel is not positive semidefinite.
         """
+        # M'KM, as `factor.of` returns M'Z for values Z.
         projected = factor.of(np.ascontiguousarray(factor.of(kernel).T))
         values, vectors = np.linalg.eigh(projected)
+        # Small negative eigenvalues are
+        # rounding errors and become 0 below.
         greatest = float(np.abs(values).max(initial=0.0))
         if values.size and values[0] < -_MAX_NEGATIVE_SHARE * greatest:
             raise DatasetError(

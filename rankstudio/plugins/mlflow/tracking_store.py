@@ -129,6 +129,8 @@ class MlflowLog:
 
     def _log_unit(self, unit: Unit, path: PathResult) -> None:
         """Log the path of a unit as a child run: its parameters, and its measures after each step."""
+        # The child run is named after the fold
+        # and the values of the parameters.
         settings = {
             axis.name: axis.format(setting)
             for axis, setting in zip(self._plan.axes, unit.values, strict=True)
@@ -137,8 +139,10 @@ class MlflowLog:
         run = self._client.create_run(
             self._experiment_id, run_name=name, tags={"mlflow.parentRunId": self._run}
         ).info.run_id
+        # The run is kept for what is logged of the unit later.
         self._units[unit.fold, unit.position] = run
         self._log_params(run, {"fold": str(unit.fold), **settings})
+        # One row for each measure and step.
         series = {
             "criterion": path.criterion,
             **{f"validation/{measure}": curve for measure, curve in path.validation.items()},
@@ -174,6 +178,8 @@ class MlflowLog:
         A part is averaged only if all folds have measures of it. If the test part is sealed, only files
         without its numbers are logged, and no models.
         """
+        # Means over the folds of each measure, by part;
+        # test measures are left out if the run is sealed.
         parts = {"validation": [fold.validation for fold in result.folds]}
         if not self.sealed:
             parts["test"] = [fold.test for fold in result.folds]
@@ -185,6 +191,8 @@ class MlflowLog:
         ]
         sizes = [("features", sum(result.sizes) / len(result.sizes), 0)] if result.sizes else []
         self._log_metrics(self._run, [*rows, *sizes])
+        # The files are written to a temporary
+        # folder, from which they are logged.
         with tempfile.TemporaryDirectory(prefix="rankstudio-") as folder:
             write_results(result, folder)
             if self.sealed:

@@ -54,11 +54,19 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seed", type=int, help="seed of the permutations and of randomized methods; 0 by default"
     )
-    parser.add_argument("--folds", metavar="FOLD", help="number of the fold whose training part is used")
+    parser.add_argument(
+        "--folds",
+        metavar="FOLD",
+        help="number of the fold whose training part is used",
+    )
     add_reading(parser)
     add_costs(parser)
     add_memory_option(parser)
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help="print JSON instead of a table",
+    )
     add_column_options(parser.add_argument_group("columns of tables"))
     about = "see rankstudio methods; one value each"
     add_parameters(parser, "parameters of the method", methods(), "parameter_", about=about)
@@ -88,6 +96,8 @@ def as_dict(path: SinglePath, test: PermutationTest, dataset: FoldedDataset) -> 
     """Return the test as dicts and lists of plain values."""
     from rankstudio.plugins.permutation.criterion_band import CriterionBand
 
+    # Each step has its feature, its criterion
+    # and the band of permuted criteria.
     band = CriterionBand.of(test, path.divisor).as_dict()
     features = _feature_of_each_step(path, test, dataset)
     steps = [{"feature": f, **step} for f, step in zip(features, band["steps"], strict=True)]

@@ -267,11 +267,17 @@ def permutation_steps(
         with STEADY:
             paths_context, permuted_mask = _permuted_paths(estimator, data)
             paths = stack.enter_context(paths_context)
+        # The criterion of each step with the original labels.
         original_order = np.arange(data.y.size)
         (observed,) = yield from _progress_then_criteria(steadily(paths.of([original_order])))
+        # A method without a criterion cannot be tested.
         if np.isnan(observed).any():
             raise ParameterError("estimator", type(estimator).__name__, "a method with a criterion")
+        # One row for each permutation; rows after
+        # the last computed one are not used yet.
         criteria = np.empty((count, observed.size))
+        # A block of permutations is computed at
+        # once, unless each needs a fit of its own.
         block = 1 if paths.refits else block
         for first in range(0, count, block):
             numbers = range(first, min(first + block, count))

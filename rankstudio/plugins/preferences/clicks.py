@@ -267,25 +267,39 @@ class _ClickReader:
         self._pairs = _Counts(n_keys=4, n_sums=1)
 
     def read(self) -> ClickLog:
-        """Return the log."""
+        """Read the file, and return its log.
+
+        Raise `_ScatteredError` if the documents of a session are not on consecutive lines.
+        """
         lines = (
             (line_number, line)
             for line_number, line in enumerate(streamed_lines(self._path), start=1)
             if line.strip()
         )
+        # The first line that is not blank is the header;
+        # its most frequent separator is that of the file.
         first, header = next(lines, (1, ""))
         self._delimiter = max(",;\t", key=header.count)
         self._columns = _column_positions(self._cells(1, header)) if header else {}
         if not set(self._columns).issuperset(_NEEDED_COLUMNS):
             raise line_error(self._path, first, header, _EXPECTED_COLUMNS)
+        # Read all lines of the file.
         rule = self._resolved()
         for line, content in lines:
             self._add(line, content)
+        # Count the lists that remain after the last line.
         self._count()
         if not self._n_clicks:
             raise DatasetError(tr("{path}: found no clicks, expected at least one.").format(path=self._path))
+        # A session whose documents are not on
+        # consecutive lines was counted as several lists.
         if len(np.unique(np.frombuffer(self._hashes, np.int64))) < len(self._hashes):
             raise _ScatteredError
+        return self._counted_log(rule)
+
+    def _counted_log(self, rule: ClickRule) -> ClickLog:
+        """Return the log of the lists that have been counted."""
+        # Columns of the counted impressions and pairs, each contiguous.
         shown_keys, shown_counts, _ = self._shown.result()
         shown_query, shown_document, shown_position = shown_keys.T.copy()
         n_shown, n_clicked = shown_counts.T.copy()
@@ -325,6 +339,7 @@ class _ClickReader:
 
     def _add(self, line: int, content: str) -> None:
         """Add a line of the file to its result list."""
+        # Read the cells of the line; empty ids are refused.
         columns = self._columns
         cells = self._cells(line, content)
         has_all_cells = len(cells) > max(columns.values())
@@ -337,6 +352,8 @@ class _ClickReader:
         session = cells[columns["session"]] if "session" in columns else ""
         if "propensity" in columns:
             self._propensities.append(_parsed_propensity(self._path, line, cells[columns["propensity"]]))
+        # The number of the result list; it is found before the
+        # row is stored, as a new list may count the others.
         number = self._list(session, query, position)
         q = self._queries.setdefault(query, len(self._queries))
         d = self._documents.setdefault(document, len(self._documents))
@@ -518,6 +535,8 @@ def estimate_bias(log: Impressions) -> PositionBias:
 
     key = log.query * (int(log.document.max(initial=0)) + 1) + log.document
     _, group = np.unique(key, return_inverse=True)  # a group is a document of a query
+    # Only documents that were clicked, and shown
+    # at several positions, have information on η.
     clicks = np.bincount(group, log.clicked)
     log_position = np.log(log.position)
     least = np.full(clicks.size, np.inf)
@@ -529,6 +548,7 @@ def estimate_bias(log: Impressions) -> PositionBias:
         raise PositionBiasError(
             tr("η cannot be estimated: no clicked document is shown at several positions. Give η instead.")
         )
+    # Leave the other documents out, and number the groups that remain.
     is_useful = is_useful_group[group]
     log_position = log_position[is_useful]
     clicked = log.clicked[is_useful]
@@ -548,13 +568,20 @@ def estimate_bias(log: Impressions) -> PositionBias:
         mean, _ = moments(eta)
         return float(clicks @ mean - log_position @ clicked)
 
+    # The likelihood is concave, so that its maximum is
+    # the zero of the slope, or η = 0 if it only falls.
     if slope(_MAX_ETA) > 0:
         text = tr("η cannot be estimated: it would exceed {most:g}. Give η instead.")
         raise PositionBiasError(text.format(most=_MAX_ETA))
     eta = float(brentq(slope, 0.0, _MAX_ETA, xtol=1e-12)) if slope(0.0) > 0 else 0.0
+    # The error is that of the maximum likelihood estimate.
     _, variance = moments(eta)
     information = float(clicks @ variance)  # the negative second derivative at η
-    return PositionBias(eta, error=information**-0.5, n_documents=int(is_useful_group.sum()))
+    return PositionBias(
+        eta,
+        error=information**-0.5,
+        n_documents=int(is_useful_group.sum()),
+    )
 
 
 def click_pairs(log: ClickLog, bias: PositionBias | None) -> ClickPairs:
@@ -574,6 +601,8 @@ def click_pairs(log: ClickLog, bias: PositionBias | None) -> ClickPairs:
     DatasetError
         If no click gives a preference.
     """
+    # The inverse propensity of the clicked position is
+    # position^η; given propensities are in the weights already.
     pairs = log.pairs
     if not pairs.line.size:
         raise DatasetError(tr("Clicks: found no clicked document with an unclicked one to compare it with."))
@@ -584,6 +613,8 @@ def click_pairs(log: ClickLog, bias: PositionBias | None) -> ClickPairs:
         raise DatasetError(
             tr("Clicks: the weights exceed {most:g}. Choose a smaller η.").format(most=GREATEST)
         )
+    # The same pair at several positions becomes
+    # one preference with the sum of their weights.
     counts = _Counts(3, 1)
     counts.add(np.column_stack([pairs.query, pairs.winner, pairs.loser]), weight[:, None], pairs.line)
     keys, summed, line = counts.result()

@@ -101,8 +101,10 @@ def describe_preferences(plan: Plan, dataset: FoldedDataset, number: int | None)
         As in :func:`preference_file`.
     """
     file = preference_file(plan)
+    # The training part of one fold, or all parts of all folds.
     folds = [fold for fold in dataset.folds if number in (None, fold.number)]
     parts = [part for fold in folds for part in (fold.parts.values() if number is None else (fold.train,))]
+    # A query in several parts is counted once, in the first of them.
     counted_queries = set[str]()
     summary = NO_PREFERENCES
     for part in parts:
@@ -111,6 +113,7 @@ def describe_preferences(plan: Plan, dataset: FoldedDataset, number: int | None)
         queries = zip(part.query_ids, is_new_query, strict=True)
         if any(is_new and query in file.queries for query, is_new in queries):
             part_preferences = file.of_part(part, file.queries)
+            # Only preferences of queries that are new.
             is_new_preference = np.array(is_new_query)[part.query_index[part_preferences.winner]]
             new_preferences = Preferences(
                 part_preferences.winner[is_new_preference], part_preferences.loser[is_new_preference]

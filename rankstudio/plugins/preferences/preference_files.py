@@ -65,6 +65,8 @@ class ClickFacts:
     @property
     def sentence(self) -> str:
         """Sentence on the preferences that the clicks gave."""
+        # η is given by propensities, by the
+        # user, or estimated from the clicks.
         bias = self.bias
         if bias is None:
             text = tr(
@@ -128,6 +130,8 @@ class PreferenceFile:
         -----
         O(m + l log m) for m documents and l preferences, vectorized except for one step per distinct name.
         """
+        # The number of each preference's query
+        # in the data, or a mark why it has none.
         columns = self._columns
         numbers = {query: q for q, query in enumerate(data.query_ids)}
         query_indices = [
@@ -135,14 +139,18 @@ class PreferenceFile:
             for query in columns.queries
         ]
         query = np.array(query_indices, dtype=np.int64)[columns.query]
+        # Preferences of queries in other parts are left out.
         in_part = np.flatnonzero(query != _IN_OTHER_PART)
         if not in_part.size:
             raise DatasetError(
                 f"{self.path}: found no preference between documents of the data; expected at least one."
             )
         query = query[in_part]
+        # The rows of the documents; a negative
+        # number says that no single row was found.
         documents = DocumentRows.of(data, columns.documents)
         winner, loser = (documents.find(query, names[in_part]) for names in (columns.winner, columns.loser))
+        # The first wrong preference is the one in the error.
         wrong = np.flatnonzero((query == _NOT_IN_DATA) | (winner < 0) | (loser < 0) | (winner == loser))
         if wrong.size:
             index = int(wrong[0])
@@ -157,10 +165,14 @@ class PreferenceFile:
 
     def _error(self, data: RankingDataset, preference: int, q: int, winner: int, loser: int) -> FormatError:
         """Return the error of a preference, given its query's number and the rows found for its documents."""
+        # The document that was not found; if
+        # the winner was, it is the loser.
         columns = self._columns
         query = columns.queries[int(columns.query[preference])]
         row, names = (winner, columns.winner) if winner < 0 else (loser, columns.loser)
         name = columns.documents[int(names[preference])]
+        # The expected text depends on what was
+        # wrong: the query, or one of its documents.
         if q == _NOT_IN_DATA:
             name = query
             expected = f"a query of the data, such as {quoted(data.query_ids[0])}"
@@ -247,12 +259,14 @@ def _parsed_file(path: Path, checksum: str) -> PreferenceFile:
 @lru_cache(maxsize=2)
 def _preferences_of_clicks(path: Path, checksum: str, rule: ClickRule | None) -> PreferenceFile:
     """Return the preferences of a click log whose bytes have this checksum."""
+    # Errors in the clicks name the file.
     log = read_clicks(path, rule or ClickRule())
     try:
         bias = log.bias()
         pairs = click_pairs(log, bias)
     except DatasetError as error:
         raise type(error)(f"{path}: {error}") from None
+    # Pairs of clicks are preferences of magnitude 1.
     columns = PreferenceColumns(
         line=pairs.line,
         query=pairs.query,
@@ -263,7 +277,13 @@ def _preferences_of_clicks(path: Path, checksum: str, rule: ClickRule | None) ->
         queries=log.queries,
         documents=log.documents,
     )
-    facts = ClickFacts(log.rule, bias, n_clicks=log.n_clicks, n_lists=log.n_lists, n_pairs=pairs.weight.size)
+    facts = ClickFacts(
+        log.rule,
+        bias,
+        n_clicks=log.n_clicks,
+        n_lists=log.n_lists,
+        n_pairs=pairs.weight.size,
+    )
     return PreferenceFile(path, checksum, frozenset(log.queries), columns, facts)
 
 
@@ -437,12 +457,16 @@ def columns_of_lines(text: TextLines) -> PreferenceColumns:
     DatasetError
         If the file has no preferences.
     """
+    # The first line that is not blank says the
+    # delimiter; it is skipped if it is a header.
     filled = [(line_number, line) for line_number, line in enumerate(text.lines, start=1) if line.strip()]
     delimiter = _delimiter_of_line(filled[0][1]) if filled else ","
     if filled and _is_header(_cells_of_line(text, *filled[0], delimiter)):
         filled = filled[1:]
     if not filled:
         raise DatasetError(f"{text.path}: found no preference; expected on each line {_EXPECTED_COLUMNS}.")
+    # Queries and documents are numbered
+    # in the order of their first line.
     queries: dict[str, int] = {}
     documents: dict[str, int] = {}
     indices = []
@@ -452,6 +476,7 @@ def columns_of_lines(text: TextLines) -> PreferenceColumns:
         numbered = (documents.setdefault(name, len(documents)) for name in pair)
         indices.append((line_number, queries.setdefault(query, len(queries)), *numbered))
         sizes.append(numbers)
+    # The lists of rows become one array for each column.
     line_numbers, query, winner, loser = np.array(indices, dtype=np.int64).T.copy()
     magnitude, weight = np.array(sizes).T.copy()
     return PreferenceColumns(
@@ -473,24 +498,32 @@ def columns_of_bytes(content: Bytes) -> PreferenceColumns | None:
     text = np.frombuffer(raw, dtype=np.uint8)
     if not raw or not _is_simple_ascii(text):
         return None
+    # Where each line begins and ends; a file
+    # with a very long line is read line by line.
     ends = np.append(np.flatnonzero(text == _NEWLINE), text.size)
     starts = np.append(0, ends[:-1] + 1)
     if int((ends - starts).max()) >= _MAX_UNCHECKED_LENGTH:
         return None
+    # The first line that is not empty says the
+    # delimiter; it is skipped if it is a header.
     n_leading_blanks = len(raw) - len(raw.lstrip(_BLANKS))
     first = int(np.searchsorted(ends, n_leading_blanks))  # the first line that is not empty
     line = raw[starts[first] : ends[first]].decode()
     delimiter = _delimiter_of_line(line)
     first += _is_header([cell.strip() for cell in line.split(delimiter)])
+    # The number of delimiters in each line says
+    # whether the line can have a preference.
     places = np.flatnonzero(text == ord(delimiter))
     before = np.searchsorted(places, starts)
     count = np.searchsorted(places, ends) - before
     has_preference = (count >= _MIN_CELLS - 1) & (count < _MAX_CELLS)
     has_preference[:first] = False
+    # All other lines must be blank.
     other_lines = np.flatnonzero(~has_preference)
     other_lines = other_lines[other_lines >= first]
     if not has_preference.any() or any(raw[starts[i] : ends[i]].strip() for i in other_lines):
         return None
+    # The positions of all cells, without blanks around their texts.
     lines = np.flatnonzero(has_preference)
     begin, end = _cell_bounds(places, before[lines], count[lines], starts[lines], ends[lines])
     return _columns(text, lines + 1, *_stripped_bounds(text, begin, end))

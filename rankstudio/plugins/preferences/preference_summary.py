@@ -82,11 +82,17 @@ def summarise_preferences(preferences: Preferences, query: Ints) -> PreferenceSu
     m = query.size
     directed_pairs = np.unique(winner * m + loser)  # each pair of rows as one number
     winner_row, loser_row = np.divmod(directed_pairs, m)
+    # Pairs in both directions become one pair here, so
+    # that the difference is the number of contradictions.
     pairs = np.unique(np.minimum(winner_row, loser_row) * m + np.maximum(winner_row, loser_row))
+    # Documents of one strongly connected
+    # component are in cycles with each other.
     graph = coo_array((np.ones(winner.size), (winner, loser)), shape=(m, m))
     _, component = connected_components(graph, connection="strong")
     sizes = np.bincount(component)
     cycles = sizes[sizes > 1]
+    # Preferences within a component are those
+    # that a ranking cannot satisfy together.
     inside = (component[winner] == component[loser]) if winner.size else np.zeros(0, dtype=bool)
     taking_part = np.unique(np.append(winner, loser))
     return PreferenceSummary(

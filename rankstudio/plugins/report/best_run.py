@@ -24,21 +24,27 @@ from rankstudio.plugins.report.document import Block
 
 def group_sentences(group: ReportedGroup) -> Iterator[Block]:
     """Yield the scope of a group's measures, and its best run, or a description of its only run."""
+    # The scope of the measures, and why these runs form a group.
     name = group.measure
     scope = group.group.scope
     yield Paragraph(" ".join(filter(None, [f"{group.data}: {scope}.", group.reason])))
+    # Nothing more can be said without measures,
+    # or if the runs cannot be compared.
     measured = [run for run in group.runs if name in run.result.average]
     if not measured:
         yield Paragraph(f"No run of this group has {name}: there was no part to evaluate on.")
         return
     if group.group.unranked:
         return
+    # The best run, or the only one.
     best = group.best if group.is_ranked else measured[0]
     value = best.result.average[name]
     sizes = range_text(best.result.sizes)
     features = f" with {sizes} feature{'' if sizes == '1' else 's'}" if sizes else ""
     capitalized = f"{best.name[0].upper()}{best.name[1:]}"
     predicate = f"has the best mean {name}" if len(measured) > 1 else f"has the mean {name}"
+    # Sentences on the best run, on its lead over
+    # the next run, and on the best single feature.
     sentences = [f"{capitalized}, {predicate}, {fixed(value)}{features}."]
     if len(measured) > 1:
         sentences.append(_next_sentence(group, best))

@@ -47,7 +47,13 @@ _ENDINGS = (".html", ".htm", ".xhtml")
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.add_argument("study", type=Path, metavar="STUDY", help="study file")
-    parser.add_argument("--out", type=Path, metavar="FILE", required=True, help="HTML file; - prints it")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="FILE",
+        required=True,
+        help="HTML file; - prints it",
+    )
     parser.add_argument(
         "--sections",
         metavar="KEYS",
@@ -58,7 +64,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--without-data", action="store_true", help="do not read the data; omit the parts that need them"
     )
-    parser.add_argument("--json", action="store_true", help="print file and sections as JSON")
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help="print file and sections as JSON",
+    )
     add_force_option(parser)
 
 
@@ -68,12 +78,14 @@ def run(args: argparse.Namespace) -> int:
     from rankstudio.plugins.report.document import html_page
     from rankstudio.plugins.report.report import make_report
 
+    # Wrong arguments are refused before the study is read.
     keys = section_keys(args.sections) if args.sections else ()
     name = measure(args.measure).name if args.measure else ""
     refuse_output_with_json(args)
     check_outputs([args.out], args)
     choice = run_choice(args)
     with reading(args.study) as (study, _):
+        # The report must not overwrite a file that the study records.
         check_outputs([args.out], args, recorded_files(study))
         if not is_standard(args.out) and args.out.suffix.lower() not in ("", *_ENDINGS):
             expected = f"a file ending in {_ENDINGS[0]}; the window also writes PDF"
@@ -82,6 +94,8 @@ def run(args: argparse.Namespace) -> int:
     if not source.runs:
         text = tr("{study}: the study has no finished run to report.")
         raise StoreError(text.format(study=args.study))
+    # Sections given in the command replace
+    # those of the study's settings.
     tell_others(source, "The report covers")
     report = make_report(replace(source, measure=name))
     report = report.arranged(keys or wanted_keys(source.settings.sections))

@@ -87,16 +87,22 @@ def _common_sentence(run: ReportedRun, stability: SelectionStability) -> str:
 
 def _feature_table(run: ReportedRun, stability: SelectionStability) -> TextTable:
     """Return the table of the features that a run selects, the most frequent first."""
+    # The last column is there only if the method compares candidates.
     closest = _closest_choices(run)
     several_folds = len(stability.folds) > 1
+    # One row for each feature: name, id, number of
+    # folds if there are several, and its ranks.
     rows = []
     for feature in stability.features[:_MAX_FEATURES]:
         times = f"{feature.times} of {len(stability.folds)}"
         row = [feature.name, str(feature.feature), *([times] if several_folds else [])]
         row.append(range_text(list(feature.ranks.values())))
         rows.append((*row, closest.get(feature.feature, NOTHING)) if closest else tuple(row))
+    # The header has the same optional columns as the rows.
     header = ["feature", "id", *(["folds"] if several_folds else []), "chosen as"]
     header += ["closest choice"] if closest else []
+    # Remarks on the last column, and on
+    # features that the table leaves out.
     notes = []
     if closest:
         score = run.plan.candidate_score
@@ -122,9 +128,12 @@ def _closest_choices(run: ReportedRun) -> dict[int, str]:
 
     {} for a method that does not compare candidates.
     """
+    # Methods without candidates have no leads.
     score = run.plan.candidate_score
     if score is None:
         return {}
+    # Find the fold in which each feature
+    # was selected by the smallest lead.
     least: dict[int, tuple[float, int, Margin]] = {}  # share of the lead, fold and margin, by feature
     ids = run.result.feature_ids.tolist()
     groups = CandidateGroups.of(ids, run.result.feature_names, feature_groups_of(run.plan))
@@ -136,6 +145,7 @@ def _closest_choices(run: ReportedRun) -> dict[int, str]:
                 least_share = least[feature][0] if feature in least else np.inf
                 if feature in selected and not isnan(share) and share < least_share:
                     least[feature] = share, fold.fold, margin
+    # The fold is named only if there are several.
     several_folds = len(run.result.folds) > 1
     return {
         feature: _margin_text(score, margin, groups.names, fold if several_folds else 0)

@@ -85,6 +85,7 @@ def data_blocks(source: ReportSource) -> Iterator[Block]:
 
 def plan_blocks(source: ReportSource) -> Iterator[Block]:
     """Yield each run with its parameters, and the methods with their publications."""
+    # One row for each run.
     rows = tuple(
         (
             str(run.number),
@@ -97,6 +98,7 @@ def plan_blocks(source: ReportSource) -> Iterator[Block]:
     )
     header = ("run", "method", "data", "with", "seconds")
     yield TextTable("Runs", header, rows, left=(1, 2, 3))
+    # Each method and ranker once, in the order of the runs.
     methods: dict[str, Method] = {}
     for run in source.runs:
         for entry in (run.plan.entry, run.plan.ranker_entry):
@@ -169,8 +171,11 @@ def _parameters_text(plan: Plan) -> str:
 
 def _protocol_rows(plan: Plan) -> tuple[tuple[str, str], ...]:
     """Return the protocol of a plan as rows."""
+    # The folds, and which of them were run.
     folds = "those of the files" if plan.protocol == GIVEN else plan.protocol
     folds += f", only {listed(plan.folds)}" if plan.folds else ""
+    # What chooses the model: a left-out measure, the
+    # method's criterion, or a validation measure.
     if plan.leaves_out:
         units = "pairs of training documents" if plan.pairs_out else "training queries"
         criterion = f"{plan.chosen_by} on left-out {units}"

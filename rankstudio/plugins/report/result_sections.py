@@ -65,7 +65,14 @@ def _averages_table(group: ReportedGroup) -> TextTable:
     note = f"Mean ± standard deviation over the folds ({group.group.scope}) by {rules}. {model_note}"
     header = ("run", "method", "features", *names)
     bold = _best_cells(group, names)
-    return TextTable(f"{group.title}: averages", header, tuple(rows), left=(1,), note=note, bold=bold)
+    return TextTable(
+        f"{group.title}: averages",
+        header,
+        tuple(rows),
+        left=(1,),
+        note=note,
+        bold=bold,
+    )
 
 
 def _average_row(run: ReportedRun, names: Sequence[str]) -> tuple[str, ...]:
@@ -114,6 +121,8 @@ def _folds_table(group: ReportedGroup) -> TextTable | None:
     runs = group.runs
     name = group.measure
     numbers = group.group.key.folds
+    # Only runs that have the measure, and not
+    # more than fit in the width of a page.
     measured_runs = [run for run in runs if name in run.result.average][:_MAX_RUNS]
     if not measured_runs or not 1 < len(numbers) <= _MAX_FOLDS:
         return None
@@ -121,6 +130,8 @@ def _folds_table(group: ReportedGroup) -> TextTable | None:
     rows = tuple(
         (row.label, *(fixed(row.values[run.number]) for run in measured_runs)) for row in measured_rows
     )
+    # The best value of each row is bold, if
+    # the runs of the group are compared.
     bold = {
         (index, column)
         for index, row in enumerate(measured_rows)
@@ -128,10 +139,18 @@ def _folds_table(group: ReportedGroup) -> TextTable | None:
         if group.is_ranked and row.best is not None and row.values[run.number] == row.best
     }
     header = ("fold", *(f"run {run.number}" for run in measured_runs))
+    # The note says how many runs are left out.
     n_left_out = len(runs) - len(measured_runs)
     note = f"Left out: {n_left_out} runs without {name} or after the first {_MAX_RUNS}." if n_left_out else ""
     title = f"{group.title}: {name} by fold ({group.group.key.part.label})"
-    return TextTable(title, header, rows, left=(0,), note=note, bold=frozenset(bold))
+    return TextTable(
+        title,
+        header,
+        rows,
+        left=(0,),
+        note=note,
+        bold=frozenset(bold),
+    )
 
 
 def paired_test_blocks(source: ReportSource) -> Iterator[Block]:
@@ -154,6 +173,7 @@ def paired_test_blocks(source: ReportSource) -> Iterator[Block]:
 
 def _tests_table(group: ReportedGroup) -> TextTable:
     """Return the table of significance tests of the runs against the best run of the group."""
+    # One row for each run, tested against the best one.
     name = group.measure
     reference = group.best
     tested = group.tests
@@ -170,10 +190,14 @@ def _tests_table(group: ReportedGroup) -> TextTable:
         "p (Holm)",
         "better/equal/worse",
     )
+    # Significant differences are bold, in
+    # the column of the corrected p-values.
     p_column = header.index("p (Holm)")
     significant = {
         (index, p_column) for index, row in enumerate(tested) if row.p_holm is not None and row.p_holm < ALPHA
     }
+    # Holm's correction is for the number of
+    # compared runs, which the note says.
     family = sum(row.role == "compared" for row in tested)
     plural = "s" if family > 1 else ""
     note = (
@@ -184,7 +208,14 @@ def _tests_table(group: ReportedGroup) -> TextTable:
         "which the run is better, equal or worse."
     )
     title = f"{group.title}: {name} against run {reference.number}"
-    return TextTable(title, header, rows, left=(1,), note=note, bold=frozenset(significant))
+    return TextTable(
+        title,
+        header,
+        rows,
+        left=(1,),
+        note=note,
+        bold=frozenset(significant),
+    )
 
 
 def _test_row(row: ComparedRun, title: str) -> tuple[str, ...]:
@@ -206,11 +237,15 @@ def _test_row(row: ComparedRun, title: str) -> tuple[str, ...]:
 
 def published_blocks(source: ReportSource) -> Iterator[Block]:
     """Yield the results that papers print for the same methods and data, next to the computed ones."""
+    # Published averages are from test parts,
+    # so that sealed runs are left out.
     runs = [run for run in source.runs if not source.is_sealed(run)]
     if len(runs) < len(source.runs):
         yield Paragraph(f"{sealed_text(source)} Published averages are from test parts.")
     if not runs:
         return
+    # One row for each published number of
+    # a run's method on the run's data.
     titles = {run.number: run.title for run in runs}
     rows = tuple(
         (
@@ -232,4 +267,10 @@ def published_blocks(source: ReportSource) -> Iterator[Block]:
         return
     header = ("run", "method", "set", "data", "measure", "ours", "printed", "difference", "called", "source")
     note = "Averages over the five test parts; the difference is ours minus the printed value."
-    yield TextTable("Printed and computed", header, rows, left=(1, 2, 3, 4, 8, 9), note=note)
+    yield TextTable(
+        "Printed and computed",
+        header,
+        rows,
+        left=(1, 2, 3, 4, 8, 9),
+        note=note,
+    )

@@ -58,14 +58,19 @@ def cascade_result(
     PlanError
         If there are no costs, or no cascades.
     """
+    # Costs given as an argument precede those
+    # of the plan and those of the data.
     plan = run.plan
     costs = costs or plan.extension(FeatureCosts) or data.extension(FeatureCosts)
     if costs is None:
         raise PlanError(tr("The run has no costs of features. Import them before the run."))
     depths = (depths,) if isinstance(depths, int) else depths
+    # Data without any test part, such as those
+    # of a sealed run, give no test measures.
     is_sealed = all(fold.test is None for fold in data.folds)
     measure = name or measure or _selecting_measure(plan)
     front = yield from find_cascades(run, data, costs, measure, depths, sealed=is_sealed)
+    # Warn if no cascade is within the budget.
     best = front.within(budget) if budget is not None else None
     warnings: tuple[str, ...] = ()
     if budget is not None and best is None:
@@ -88,6 +93,8 @@ def _selecting_measure(plan: Plan) -> str:
 
 def _front_as_dict(front: CascadeFront, best: Cascade | None) -> dict[str, Any]:
     """Return a front as dicts and lists of plain values."""
+    # A single model has no second stage;
+    # a sealed test measure is left out.
     rows = [
         {
             "first_features": cascade.first,
@@ -108,6 +115,8 @@ def _front_as_dict(front: CascadeFront, best: Cascade | None) -> dict[str, Any]:
 
 def _cascade_table(run: RunResult, front: CascadeFront, best: Cascade | None) -> AnalysisTable:
     """Return the table of the cascades on the front, with the chosen one marked."""
+    # Lines above the table: the run, and the
+    # parameters of the path whose models are combined.
     axes = zip(run.plan.axes, front.values, strict=True)
     path = ", ".join(f"{axis.label} {axis.format(value)}" for axis, value in axes)
     text = tr("{run} on {data}: cascades that no other of {count:,} beats")
@@ -115,6 +124,7 @@ def _cascade_table(run: RunResult, front: CascadeFront, best: Cascade | None) ->
     models = tr("Models of the path with {path}").format(path=path) if path else tr("Models of its path")
     # The test part is sealed, or the data have none.
     is_untested = all(isnan(candidate.test) for candidate in front.cascades)
+    # One row for each cascade; a single model has no second stage.
     rows: list[tuple[Cell, ...]] = []
     for cascade in front.cascades:
         second_stage: tuple[float, float] = (float("nan"), float("nan"))  # shown as empty cells
@@ -130,6 +140,8 @@ def _cascade_table(run: RunResult, front: CascadeFront, best: Cascade | None) ->
                 tr("chosen") if cascade is best else "",
             )
         )
+    # The header has a column for the test
+    # part only if the rows have one.
     titles = (
         (tr("validation {measure}"),) if is_untested else (tr("validation {measure}"), tr("test {measure}"))
     )

@@ -198,33 +198,38 @@ def find_cascades(
     """
     sorted_depths = _sorted_depths(depths)
     higher_is_better = measure(name).higher_is_better
+    # The models of the best path that are
+    # combined, by their positions on the path.
     path = _best_path(run, data, name, higher_is_better)
     places = _combined_positions(path)
+    # The models of each fold with the fold's
+    # data, which give measures and costs.
     parts = {fold.number: fold.parts for fold in data.folds}
-    folds = [
-        _Fold(
-            parts[fold_result.fold],
-            [fold_path.steps[int(i)] for i in path.positions[places, index]],
-            run,
-            name,
-        )
-        for index, (fold_result, fold_path) in enumerate(zip(run.folds, path.paths, strict=True))
-    ]
+    folds = []
+    for index, (fold_result, fold_path) in enumerate(zip(run.folds, path.paths, strict=True)):
+        steps = [fold_path.steps[int(i)] for i in path.positions[places, index]]
+        folds.append(_Fold(parts[fold_result.fold], steps, run, name))
     # Indices of the first and the second model, and the depth; None for a single model.
     tried: list[tuple[int, int, int | None]] = [
         (i, j, depth) for j in range(len(places)) for i in range(j) for depth in sorted_depths
     ]
     tried += [(i, i, None) for i in range(len(places))]
+    # The mean validation measure and cost
+    # over the folds for each combination.
     values = []
     times = []
     for number, (i, j, depth) in enumerate(tried):
         if number % 10 == 0:
             yield WorkProgress(tr("measuring cascades"), number / len(tried))
-        values.append(float(np.mean([fold.value("vali", i, j, depth) for fold in folds])))
-        times.append(float(np.mean([fold.milliseconds(costs, i, j, depth) for fold in folds])))
+        fold_values = [fold.value("vali", i, j, depth) for fold in folds]
+        fold_times = [fold.milliseconds(costs, i, j, depth) for fold in folds]
+        values.append(float(np.mean(fold_values)))
+        times.append(float(np.mean(fold_times)))
+    # Only cascades on the front are measured on the test part.
     sizes = np.rint(path.sizes[places]).astype(int).tolist()
 
     def cascade_of(position: int) -> Cascade:
+        """Return the tried cascade at a position, with its test measure unless that is sealed."""
         i, j, depth = tried[position]
         tests = [] if sealed else [fold.value("test", i, j, depth) for fold in folds]
         return Cascade(
@@ -239,7 +244,12 @@ def find_cascades(
 
     front = map(cascade_of, pareto_front(times, values, higher_is_better).tolist())
     path_values = run.plan.combinations[path.combination].values
-    return CascadeFront(tuple(front), measure=name, values=path_values, n_tried=len(tried))
+    return CascadeFront(
+        tuple(front),
+        measure=name,
+        values=path_values,
+        n_tried=len(tried),
+    )
 
 
 def _best_path(run: RunResult, data: FoldedDataset, name: str, higher_is_better: bool) -> TriedPath:
@@ -247,12 +257,15 @@ def _best_path(run: RunResult, data: FoldedDataset, name: str, higher_is_better:
 
     Raise PlanError if the method selects no features, or the run has no such measure.
     """
+    # Cascades need models of several sizes and
+    # a measure that can be computed for them.
     if not run.plan.entry.selects:
         raise PlanError(
             tr("{title} selects no features, so it has no cheap model.").format(title=run.plan.title)
         )
     if lacking(name):
         raise PlanError(lacking(name))
+    # Only paths with a validation measure can be compared.
     paths = [path for path in tried_models(run, name) if np.isfinite(path.means).any()]
     if not paths or not can_measure(run, data, name):
         text = tr(

@@ -32,7 +32,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     add_costs(parser, "They replace the costs of the run")
     add_memory_option(parser)
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help="print JSON instead of a table",
+    )
 
 
 def read(args: argparse.Namespace) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -40,18 +44,22 @@ def read(args: argparse.Namespace) -> tuple[tuple[Any, ...], dict[str, Any]]:
     from rankstudio.engine.analysis.measurements.measurement import sealed_data, sealed_run
     from rankstudio.engine.metrics.names import measure
 
+    # Numbers are checked before the study is opened.
     check_numbers(args, budget=0)
     depths = _parsed_depths(args.depths)
     if args.budget is not None and not args.budget > 0:
         raise ParameterError("--budget", args.budget, "milliseconds greater than 0")
     opened = opened_run(args.study, args.number)
     name = measure(args.measure).name if args.measure else ""
+    # Costs of the options precede those
+    # of the plan and those of the data.
     plan = opened.plan
     costs = costs_from(args, plan) or plan.extension(FeatureCosts) or opened.dataset.extension(FeatureCosts)
     if costs is None:
         raise PlanError(
             f"--costs: run {opened.key.id} of {args.study} has no costs; expected a file of them."
         )
+    # A sealed run is used without its test part.
     run = sealed_run(opened.result) if opened.sealed else opened.result
     data = sealed_data(opened.dataset) if opened.sealed else opened.dataset
     return (run, data, costs, name), {"budget": args.budget, "depths": depths}

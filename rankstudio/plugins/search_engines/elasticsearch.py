@@ -32,9 +32,12 @@ def write(function: ScoreFunction) -> Files:
     features = _set_features(function)
     names = list(function.called)  # by column
     if function.linear:
+        # A linear model has weights by name.
         kind = _LINEAR
         definition = json.dumps(dict(zip(names, function.weights, strict=True)))
     else:
+        # Trees are in the format of RankLib, with
+        # the numbers of the features in the set.
         shifted_trees = replace(function, trees=tuple(moved(tree, function) for tree in function.trees))
         number_of = {feature["name"]: number for number, feature in enumerate(features, start=1)}
         kind = _RANKLIB
@@ -96,12 +99,15 @@ def not_negative(function: ScoreFunction, ranges: ValueRanges) -> tuple[ScoreFun
 
 def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     """Score documents like the plug-in, in single precision."""
+    # The features of the set have numbers
+    # from 1; unused ones have no column.
     model = json.loads(files[""])["model"]["model"]
     columns = function.called
     features = json.loads(files[FEATURE_SET])["featureset"]["features"]
     places = {
         number: columns[f["name"]] for number, f in enumerate(features, start=1) if f["name"] in columns
     }
+    # Serve the values that the queries of the feature set return.
     X = np.array(documents.X, dtype=np.float64)
     if not function.listed:  # with its own feature set, the values already are those of its queries
         for feature in features:
@@ -109,6 +115,7 @@ def read(files: Files, function: ScoreFunction, documents: Documents) -> Floats:
     documents = Documents(X, documents.query_ptr, documents.dtype)
     if model["type"] == _RANKLIB:
         return ranklib_text.scores(model["definition"], places, documents)
+    # Weights are added up in the order of the feature set.
     weights = {columns[name]: float(weight) for name, weight in json.loads(model["definition"]).items()}
     return weighted_sum(X, [(c, weights[c]) for c in places.values()], documents.dtype)
 

@@ -27,11 +27,13 @@ def write(function: ScoreFunction) -> Files:
     The value of each feature is the score of a query: the one in its feature set or, without a set, one that
     reads the field of the feature's name.
     """
+    # Each feature is extracted by a query.
     names = list(function.called)
     extractors = [
         {"query_extractor": {"feature_name": model_input.called, "query": _feature_query(model_input)}}
         for model_input in function.inputs
     ]
+    # The score is the sum of the trees.
     trees = [moved(tree, function) for tree in function.trees]
     ensemble = {
         "target_type": "regression",
@@ -39,6 +41,7 @@ def write(function: ScoreFunction) -> Files:
         "trained_models": [{"tree": _tree_as_dict(tree, names)} for tree in trees],
         "aggregate_output": {"weighted_sum": {"weights": [1.0] * len(trees)}},
     }
+    # The model ties both together.
     model = {
         "description": function.about,
         "model_type": "tree_ensemble",

@@ -138,16 +138,20 @@ def _documents_of_response(
     The query is read from one of the ``keys``. In the hits of a response, only keys of query ids count,
     because a document may have its own field "keywords" or "query".
     """
+    # A list of responses, each with a query of its own.
     if isinstance(response, list):
         for part in response:
             yield from _documents_of_response(part, queries, path, keys)
         return
     if not isinstance(response, dict):
         raise _UnreadableError(response, tr(EXPECTED))
+    # The query of this object holds for the
+    # hits in it, unless they name their own.
     queries = _texts_under_keys(response, keys) or _query_of_request(response) or queries
     # Objects that contain the hits: "response" in Solr, "root" in Vespa, "hits" in Elasticsearch.
     inner = [response[key] for key in ("response", "root", "hits") if isinstance(response.get(key), dict)]
     inner += [response["responses"]] if isinstance(response.get("responses"), list) else []
+    # A list of hits; it is empty, not None, for a response without any.
     hits = next(
         (response[key] for key in ("hits", "docs", "children") if isinstance(response.get(key), list)), None
     )
@@ -155,6 +159,7 @@ def _documents_of_response(
         yield from _documents_of_response(part, queries, path, keys)
     for part in hits or ():
         yield from _documents_of_response(part, queries, path, _QUERY_ID_KEYS)
+    # An object that contains neither is a hit itself.
     if not inner and hits is None:
         logged = _logged_document(response, queries or (_query_of_file(path),))
         if logged is not None:
@@ -194,9 +199,12 @@ def _texts_under_keys(fields: Mapping[str, Any], keys: Sequence[str]) -> tuple[s
 
 def _logged_document(hit: Mapping[str, Any], queries: tuple[str, ...]) -> LoggedDocument | None:
     """Return the logged values of a hit; None for a hit without any."""
+    # Vespa has the features in an object among the fields of a hit.
     fields = hit.get("fields")
     fields = fields if isinstance(fields, dict) else {}
     vespa_features = next((fields[key] for key in _VESPA_KEYS if isinstance(fields.get(key), dict)), None)
+    # Each program has the features in a form of
+    # its own; the keys decide which one it is.
     ids: tuple[str, ...]
     if isinstance(hit.get("[features]"), str):  # a hit of Solr
         ids = _texts_under_keys(hit, _DOCUMENT_KEYS)
@@ -205,6 +213,8 @@ def _logged_document(hit: Mapping[str, Any], queries: tuple[str, ...]) -> Logged
         ids = _texts_under_keys(hit, ("_id",))
         logged = LoggedDocument(queries, ids, _values_by_name(_elasticsearch_values(fields["_ltrlog"])))
     elif vespa_features is not None:
+        # Documents of Vespa have several ids, any
+        # of which may be that of the judgments.
         ids = (
             _texts_under_keys(fields, ("documentid",))
             + _texts_under_keys(hit, ("id",))
@@ -309,6 +319,8 @@ class JudgedDocuments:
     """
 
     def __init__(self, judges: Sequence[Grades]) -> None:
+        # Every document that any judge graded
+        # gets a number, query by query.
         all_grades = judged_by_any(judges) if len(judges) > 1 else judges[0]
         number = count()
         self._numbers = {
@@ -316,12 +328,15 @@ class JudgedDocuments:
             for query, grade_by_document in all_grades.items()
             if grade_by_document
         }
+        # One column of labels for each judge,
+        # with NaN where the judge gave none.
         n_documents = next(number)  # numbers begin at 0
         self.labels = np.full((n_documents, len(judges)), np.nan)
         for judge, grades in enumerate(judges):
             for query, grade_by_document in grades.items():
                 rows = [self._numbers[query][document] for document in grade_by_document]
                 self.labels[rows, judge] = [*grade_by_document.values()]
+        # The number of the query of each document.
         sizes = [len(documents) for documents in self._numbers.values()]
         self.query = np.repeat(np.arange(len(sizes)), sizes)
 
@@ -378,6 +393,8 @@ class _JoinedDocuments:
 
         Return whether enough documents wait to be written.
         """
+        # A document without a judgment is left
+        # out; the first ones are named in a note.
         self._example = self._example or document
         matched = self._judged.find(document)
         if matched is None:
@@ -385,9 +402,12 @@ class _JoinedDocuments:
             if len(self._first_unjudged) <= _MAX_LISTED_IDS:
                 self._first_unjudged.append((document.queries[0], document.documents[0]))
             return False
+        # The row that the document will have in the table.
         query, judged_as, number = matched
         row = self._builder.n_documents + len(self._waiting)
         self._check_id(document, judged_as, number, path)
+        # A document that is logged again replaces the
+        # earlier row; it is counted if its values differ.
         values_hash = hash(frozenset(document.values.items()))
         self._n_repeated += bool(self._rows[number] >= 0 and self._hashes[number] != values_hash)
         self._rows[number] = row
@@ -415,13 +435,18 @@ class _JoinedDocuments:
         """Write the waiting documents to the table; ``share`` is the share of the logs that is read."""
         if not self._waiting:
             return
+        # Features that occur for the first time become new columns.
         documents = [document for *_, document in self._waiting]
         self._add_columns(documents, path)
+        # Values that a document lacks are 0 or missing,
+        # depending on the program that logged it.
         self._absent |= {math.isnan(document.absent) for document in documents}
         self._builder.padding = math.nan if True in self._absent else 0.0
+        # Columns with tensors are noted, and left out at the end.
         X = np.array([[d.values.get(name, d.absent) for name in self._columns] for d in documents])
         has_tensor = np.isinf(X).any(axis=0)  # only `_TENSOR_MARK` is infinite
         self._tensors |= {self._columns[j] for j in np.flatnonzero(has_tensor).tolist()}
+        # Labels of the documents; negative grades count as 0.
         numbers = [number for _, _, number, _ in self._waiting]
         y = np.maximum(self._judged.labels[numbers], 0.0)
         piece = DocumentPiece(
@@ -457,19 +482,26 @@ class _JoinedDocuments:
         DatasetError
             If no document is both logged and judged, or no document has a feature.
         """
+        # Without a common document, the error
+        # shows an example of each side.
         logged_rows = np.flatnonzero(self._rows >= 0)
         if not logged_rows.size:
             assert self._example is not None  # a log without documents is refused earlier
             raise _nothing_joined_error(
                 path, judgments, self._example, next(self._judged.without(self._rows))
             )
+        # Columns with tensors are left out of the table.
         names = [name for name in self._columns if name not in self._tensors]
         if not names:
             raise _feature_count_error(path, 0)
+        # Names are compared as they are shown, because
+        # different names may look the same on one line.
         titles = list(map(one_line, names))
         if repeated := next((name for name, n in Counter(titles).items() if n > 1), None):
             text = tr("{path}: found two features named {name}, expected different names.")
             raise DatasetError(text.format(path=path, name=quoted(repeated)))
+        # The rows were written in the order of the logs; they
+        # are gathered in the order of the judgments, by query.
         sizes = np.bincount(self._judged.query[logged_rows], minlength=len(self._judged.queries))
         gathered = GatheredRows(
             order=self._rows[logged_rows],
@@ -489,6 +521,7 @@ class _JoinedDocuments:
     def _notes(self, n_unlogged: int, negative: int) -> tuple[str, ...]:
         """Return notes on documents that were left out or repeated, and on negative grades, as sentences."""
         sentences = []
+        # Documents that are not both logged and judged.
         if self._n_unjudged:
             text = trn(
                 "{n} logged document without a judgment is left out: {ids}.",
@@ -504,6 +537,8 @@ class _JoinedDocuments:
             )
             first = [*islice(self._judged.without(self._rows), _MAX_LISTED_IDS + 1)]
             sentences.append(text.format(n=count_text(n_unlogged), ids=_ids_text(first)))
+        # Values that cannot be feature values, and
+        # documents that were logged several times.
         if self._tensors:
             text = tr("Tensors are no numbers and left out: {names}.")
             sentences.append(
@@ -558,8 +593,11 @@ def _grades_of_logged(paths: Files, progress: ReadProgress) -> Grades:
 
 def unmatched_documents(logs: Files, judgments: Files) -> list[tuple[str, str, str]]:
     """Return query, document, and "not judged" or "not logged", for each document that is not both."""
+    # A row is 0 if its document is logged, and -1 if not.
     judged = JudgedDocuments([read_judgments(read_lines(file)) for file in judgments])
     rows = np.full(len(judged.labels), -1, dtype=np.int64)
+    # Read the logs once. A dict keeps the order
+    # of the documents, and each of them once.
     unjudged: dict[tuple[str, str], None] = {}
     with ThreadPoolExecutor(1, thread_name_prefix="checksum") as pool:
         for path in logs:
@@ -570,6 +608,7 @@ def unmatched_documents(logs: Files, judgments: Files) -> list[tuple[str, str, s
                 else:
                     _, _, number = matched
                     rows[number] = 0
+    # Both sides in the order of their files.
     return [
         *((*ids, "not judged") for ids in unjudged),
         *((*ids, "not logged") for ids in judged.without(rows)),
@@ -598,6 +637,8 @@ def _nothing_joined_error(
         "{logs}: no logged document has a judgment in {judgments}. Logged is, for example, {document} for "
         "the query {query}; judged is {other_document} for the query {other_query}. Both need the same ids."
     )
+    # If the query was named after the file,
+    # the response may only lack its query.
     if logged.queries == (_query_of_file(logs),):
         text += " " + tr(
             'A response names its query in a field "query" or "qid" that you add; without it, the file name '

@@ -24,6 +24,7 @@ _THRESHOLD_SLACK = np.float32(1e-6)  # Solr adds it to every threshold
 
 def write(function: ScoreFunction) -> Files:
     """Return the model, for ``PUT …/schema/model-store``, and its features, for ``…/feature-store``."""
+    # Weights of a linear model, or the trees of an ensemble.
     names = list(function.called)
     parameters: dict[str, Any]
     if function.linear:
@@ -33,6 +34,7 @@ def write(function: ScoreFunction) -> Files:
         trees = [{"weight": "1", "root": _node_as_dict(tree.nested(), names)} for tree in function.trees]
         kind = "MultipleAdditiveTreesModel"
         parameters = {"trees": trees}
+    # The model names the store of its features.
     features = [_store_feature(model_input, function.name) for model_input in function.inputs]
     store = features[0].get("store", _DEFAULT_STORE) if features else function.name
     model = {

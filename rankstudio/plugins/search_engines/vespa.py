@@ -24,6 +24,8 @@ def write(function: ScoreFunction) -> Files:
     Known rank features are used unchanged in a second phase, because many of them are too slow for every
     matching document. Otherwise attributes are named after the features.
     """
+    # The terms of the score: weighted
+    # features, or the value of each tree.
     names = _input_names(function)
     if function.linear:
         terms = [
@@ -31,10 +33,14 @@ def write(function: ScoreFunction) -> Files:
         ]
     else:
         terms = [f"+ {_if_text(t.nested(), names)}" for t in function.trees]
+    # If the profile defines features itself,
+    # the model ranks again in the second phase.
     has_definitions = any(model_input.definition for model_input in function.inputs)
     begin = [f"rank-profile {function.name} {{", "    first-phase {"]
     if has_definitions:
         begin = [f"rank-profile {function.name} inherits default {{", *_lines_before_expression(names)]
+    # The profile: comments, the sections before
+    # the expression, and the sum of the terms.
     lines = [
         f"# {comment_text(function.about, 'hash')}",
         *(f"# {i.identifier}: feature {i.id}, {comment_text(i.name, 'hash')}" for i in function.inputs),

@@ -227,14 +227,18 @@ class _ArrowFile:
         """
         import pyarrow.compute as pc  # noqa: PLC0415 - an extra
 
+        # Rows that have a list; a missing
+        # list has no length to compare.
         lengths = pc.list_value_length(column).to_numpy(zero_copy_only=False)  # nan for a missing list
         rows = np.flatnonzero(~np.isnan(lengths.astype(np.float64)))
+        # The first list of the file gives the length of all others.
         if name not in self._lengths:
             if not rows.size:
                 text = tr('{path}: found no list in the first {n} rows of column "{name}", expected one.')
                 raise DatasetError(text.format(path=shown_path(self._path), n=len(lengths), name=short(name)))
             self._lengths[name] = int(lengths[rows[0]])
             check_length(shown_path(self._path), short(name), self._lengths[name])
+        # The first row with another length is the one in the error.
         length = self._lengths[name]
         rows_with_other_length = rows[lengths[rows] != length]
         if rows_with_other_length.size:
@@ -281,12 +285,15 @@ def _table_columns(path: Path, frame: Any, first_row: int) -> TableColumns:
         Number of the first row of the table in the file, from 0.
     """
 
+    # A column is converted when it is read; damage is found only then.
     def column(position: int) -> NDArray[Any]:
         try:
             return np.asarray(frame.column(position).to_numpy())
         except Exception as error:
             raise _damaged(path, error) from None
 
+    # Rows are counted from 1 in messages,
+    # and from the first row of the file.
     def error(row: int, excerpt: str, expected: str, missing: bool = False) -> DataError:
         error_type = MissingValueError if missing else ColumnValueError
         return error_type(
@@ -370,8 +377,11 @@ def arrow_pieces(
     pa, pq = _pyarrow(path)
     out = _Pieces()
     writer: Any = None
+    # Each batch of rows has about the same number of values.
     rows_per_batch = max(1, _BATCH_VALUES // max(1, dataset.n_features))
     for first in range(0, dataset.n_documents, rows_per_batch):
+        # The columns: query, label, features,
+        # and comments if they are wanted.
         rows = slice(first, min(first + rows_per_batch, dataset.n_documents))
         columns: dict[str, Any] = {
             "qid": pa.array(dataset.query_keys[dataset.query_index[rows]]),
@@ -382,10 +392,14 @@ def arrow_pieces(
         if comments:
             columns[comments] = pa.array([dataset.comments[row] for row in range(rows.start, rows.stop)])
         table = pa.table(columns)
+        # The writer needs the types of the
+        # columns, which the first batch has.
         if writer is None:
             new_writer = pq.ParquetWriter if key == "parquet" else pa.ipc.new_file
             writer = new_writer(out, table.schema)
         writer.write_table(table)
+        # Memory of the rows is released, and
+        # bytes are yielded as they are written.
         release(dataset.X[rows])
         yield from out.drained()
     writer.close()

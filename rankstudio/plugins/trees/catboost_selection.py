@@ -108,11 +108,17 @@ class CatBoostSelection(PathSelector):
         rows = data.whole(self.entry.label)
         parameters = catboost_parameters(self, rows.X)
         catboost = boosting_library("CatBoost", self.entry.label)
+        # Constant features are dropped before the first
+        # stage; without anything to learn, all features stay.
         n = rows.X.shape[1]
         columns_left = varying(rows.X) if learnable(rows) else np.arange(n)
         dropped = np.setdiff1d(np.arange(n), columns_left).tolist()  # the latest first
+        # The number of features after each stage falls
+        # by the same factor from stage to stage.
         n_stages = min(n_stages, columns_left.size - 1) if learnable(rows) else 0
         sizes = [round(columns_left.size ** (1 - s / n_stages)) for s in range(1, n_stages + 1)]
+        # Each stage drops the least important
+        # of the features that are left.
         for number, size in enumerate(sizes, start=1):
             if size == columns_left.size:  # CatBoost cannot be asked to drop no feature: it would drop all
                 continue
@@ -121,8 +127,11 @@ class CatBoostSelection(PathSelector):
             with refusals(self.entry.label, catboost):
                 growing = watched(stage, tr("eliminating features"), parameters["iterations"])
                 eliminated = yield from part_of(growing, (number - 1) / n_stages, number / n_stages)
+            # The least important column comes first in `eliminated`,
+            # and the one dropped last comes first in `dropped`.
             dropped = [*columns_left[eliminated[::-1]].tolist(), *dropped]
             columns_left = np.delete(columns_left, eliminated)
+        # The features that no stage dropped come first.
         order = np.array([*columns_left.tolist(), *dropped], dtype=np.int64)
         ranking = np.empty(n, dtype=np.int64)
         ranking[order] = np.arange(1, n + 1)
@@ -157,7 +166,11 @@ def _dropped_columns(
 
     # CatBoost creates a folder, by default in the current one, although it writes no files.
     with TemporaryDirectory(prefix="rankstudio-") as folder:
-        model = catboost.CatBoostRanker(**parameters, eval_metric=StopCheck(), train_dir=folder)
+        model = catboost.CatBoostRanker(
+            **parameters,
+            eval_metric=StopCheck(),
+            train_dir=folder,
+        )
         selection = model.select_features(
             pool,
             features_for_select=list(range(pool.num_col())),

@@ -84,7 +84,11 @@ class ConvertedTrees(GrownTrees):
         if self.booster is not None:
             return super().scores(X, first, count)
         booster = without_data(self._text(self._texts[first : first + count]))
-        scores: Floats = booster.predict(X, raw_score=True, num_threads=threads_for(X))
+        scores: Floats = booster.predict(
+            X,
+            raw_score=True,
+            num_threads=threads_for(X),
+        )
         return scores
 
     def text(self, count: int) -> str:  # noqa: D102 - inherited
@@ -144,6 +148,8 @@ class ConvertedRanker(TreeRanker):
         """
         train = training_data(data)
         n = train.X.shape[1]
+        # What is recorded of the trees: scores of all
+        # documents, features in use, and their gains.
         trees = self._grow(train)
         loss = TrainingLoss(train, self._loss_at())
         scores = np.zeros(train.y.size)
@@ -156,11 +162,13 @@ class ConvertedRanker(TreeRanker):
                 if isinstance(event, WorkProgress):
                     yield event
                     continue
+                # Another tree adds its values to the scores.
                 tree, gains, leaves = event
                 number += 1
                 scores = scores + grown.add(tree, leaves)
                 by_gain = sorted(gains, key=lambda column: (-gains[column], column))
                 features.update(dict.fromkeys(by_gain))  # columns that are known already keep their place
+                # The sums of gains are the coefficients.
                 coef = coef.copy()
                 for column, gain in gains.items():
                     coef[column] += gain
@@ -173,6 +181,8 @@ class ConvertedRanker(TreeRanker):
                     grown=grown,
                 )
         finally:
+            # The library may still be growing
+            # trees if the caller stops early.
             trees.close()
             if number:
                 grown.finish()
@@ -260,7 +270,11 @@ class XGBoostTrees(ConvertedRanker):
         n_nodes = min(2.0**self.max_depth, shape.m)  # of a level
         sum_bytes = (_SKETCH_BYTES_PER_FEATURE + _HISTOGRAM_BYTES_PER_FEATURE * n_nodes) * shape.n
         reading = Reading.IN_TURN if shape.sharded else Reading.WHOLE
-        return MemoryNeed(read + kept_bytes + sum_bytes, reading=reading, kept=kept_bytes)
+        return MemoryNeed(
+            read + kept_bytes + sum_bytes,
+            reading=reading,
+            kept=kept_bytes,
+        )
 
     def _grow(self, data: TrainingData) -> Generator[Grown | WorkProgress, None, None]:
         """Yield each tree that XGBoost grows, with the gains of its columns and the documents' leaves."""
@@ -340,10 +354,14 @@ class CatBoostTrees(ConvertedRanker):
         data = training.whole(self.entry.label)
         parameters = catboost_parameters(self, data.X)
         catboost = boosting_library("CatBoost", self.entry.label)
+        # Data from which nothing can be learned
+        # give one tree of a single leaf.
         if not learnable(data):
             tree = ScoreTree((), (0.0,))
             yield tree, {}, _leaf_of_each_document(tree, data.X)
             return
+        # CatBoost fits in another thread, and
+        # asks after each tree whether to go on.
         model = catboost.CatBoostRanker(**parameters)
         pool = pool_of(catboost, data)
 
@@ -356,6 +374,7 @@ class CatBoostTrees(ConvertedRanker):
 
         with refusals(self.entry.label, catboost):
             yield from watched(fit, tr("growing trees"), parameters["iterations"])
+        # The trees are read from the file that CatBoost writes.
         with TemporaryDirectory() as folder:
             path = Path(folder) / "model.json"
             model.save_model(str(path), format="json")
@@ -442,7 +461,11 @@ def catboost_parameters(method: Any, X: Floats) -> dict[str, Any]:
 def pool_of(catboost: Any, data: QueryData, columns: Any = slice(None)) -> Any:
     """Return some columns of the training data as a pool of CatBoost."""
     queries = np.repeat(np.arange(data.ptr.size - 1), np.diff(data.ptr))
-    return catboost.Pool(np.ascontiguousarray(data.X[:, columns]), label=data.y, group_id=queries)
+    return catboost.Pool(
+        np.ascontiguousarray(data.X[:, columns]),
+        label=data.y,
+        group_id=queries,
+    )
 
 
 def learnable(data: QueryData) -> bool:

@@ -248,6 +248,7 @@ class LambdaMART(TreeRanker, LeafwiseTrees):
         DatasetError
             If labels or queries exceed LightGBM's limits.
         """
+        # Parameters and data are checked before LightGBM is loaded.
         n_rounds = self.checked("n_rounds")
         data = training_data(data)
         parameters = self._parameters() | {"num_threads": threads_for(data.X)}
@@ -260,12 +261,20 @@ class LambdaMART(TreeRanker, LeafwiseTrees):
                 f"LambdaMART: expected queries of at most {LONGEST_QUERY} documents, found one of {longest}."
             )
         lightgbm = lightgbm_library(LAMBDAMART.label)
+        # LightGBM reads data in several shards
+        # itself, and bins them by a sample of rows.
         rows: Any = data.X
         if data.several:
             yield WorkProgress(tr("binning features"), 0.0)
             rows = shard_rows(lightgbm, data)
             parameters["data_random_seed"] = _sample_seed(parameters["seed"])
-        training = lightgbm.Dataset(rows, label=data.y, group=np.diff(data.ptr), params=parameters)
+        # The model, and what is recorded of each tree.
+        training = lightgbm.Dataset(
+            rows,
+            label=data.y,
+            group=np.diff(data.ptr),
+            params=parameters,
+        )
         booster = lightgbm.Booster(parameters, training)
         grown = GrownTrees(booster)
         loss = TrainingLoss(data, parameters["lambdarank_truncation_level"])
@@ -278,6 +287,8 @@ class LambdaMART(TreeRanker, LeafwiseTrees):
                 no_split_gains = booster.update()
                 if booster.num_trees() > number:
                     number += 1
+                    # Gains are sums over all trees so far, so that
+                    # a difference is the gain of the last tree.
                     total = booster.feature_importance("gain", iteration=number)
                     features.update(dict.fromkeys(_features_by_gain(total - coef)))
                     coef = total
@@ -289,6 +300,8 @@ class LambdaMART(TreeRanker, LeafwiseTrees):
                         candidates=np.empty(0),
                         grown=grown,
                     )
+                # All later trees would have no gain either,
+                # unless each tree has its own sample of features.
                 next_tree_is_equal = parameters["feature_fraction"] == 1.0
                 if no_split_gains and next_tree_is_equal:
                     break

@@ -96,16 +96,21 @@ class LambdaMARTTop(GrowingSelector, LeafwiseTrees):
         for name in ("n_rounds", "learning_rate", "num_leaves", "min_data_in_leaf", "ndcg_at"):
             self.checked(name)
         ranker = self._ranker()
+        # Only the model with all features takes the costs into account.
         costs = None
         weight = self.checked("cost_weight")
         if self.costs is not None:
             costs = weight * prices_of(self.costs, data.X.shape[1])
+        # The model with all features orders them by their gains.
         stage = tr("growing trees with all features")
         work = replace(ranker, costs=costs).work(data)
         grown = yield from steps_of(work, lambda step: WorkProgress(stage, step.number / self.n_rounds))
         self.gains_ = gains = grown[-1].coef
         by_gain = np.argsort(-gains, kind="stable").tolist()
+        # Features without a gain are never selected.
         order = [j for j in by_gain if gains[j] > 0][:n_wanted]
+        # One model for each number of features; the candidates
+        # are the gains of the features that are left.
         sets = [tuple(order[:k]) for k in range(1, len(order) + 1)] or [()]
         for event in two_stage_steps(ranker, data, sets):
             if isinstance(event, Step):

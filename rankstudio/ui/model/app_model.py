@@ -93,7 +93,11 @@ class Absence(QObject):
         record = self._runs.current
         if record is None:
             return _READING if self._reads else default
-        return _state_text(record, None).format(run=record.key, done=record.units_done, n=record.n_units)
+        return _state_text(record, None).format(
+            run=record.key,
+            done=record.units_done,
+            n=record.n_units,
+        )
 
     def read_runs(self, reads: bool) -> None:
         """Note whether the runs of a study are being read, or the data of these runs are being recognized."""
@@ -151,14 +155,20 @@ class Models(QObject):
         self, settings: Settings, runner: Runner = engine_run, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
+        # What a window has open, and what computes for it.
         self.session = Session(self)
         # A paused run holds its thread, so tasks have one of their own.
-        self.task_worker = Worker("tasks", interval=_TASK_MILLISECONDS, parent=self)
+        self.task_worker = Worker(
+            "tasks",
+            interval=_TASK_MILLISECONDS,
+            parent=self,
+        )
         self.run_worker = Worker("runs", interval=_RUN_MILLISECONDS, parent=self)
         self.fold_cache = FoldCache()
         self.study_store = StudyStore()
         self.backend = ExecutionBackend(settings, self)
         self.memory_budget = MemoryBudget(settings, self)
+        # The runs, and what depends on them.
         self.runs = Runs(self.run_worker, self.study_store, runner, self.backend.runner, self)
         self.runs.shownChanged.connect(self.session.end_inspection)
         for signal in (self.runs.shownChanged, self.session.datasetChanged):
@@ -171,9 +181,12 @@ class Models(QObject):
         self.left_out = LeftOutMeasures(
             self.session, self.runs, self.measured, self.current, self.task_worker, self.fold_cache, self
         )
+        # Opening data, and why documents or measures are absent.
         self.names_folder = settings.names_folder
         self.loader = Loader(self.task_worker, self.names_folder, self)
         self.absence = Absence(self.session, self.runs, self.current, self.loader, self)
+        # A preparation is announced, and its end
+        # as soon as a worker has no more tasks.
         self._compiling = False
         self.preparing.connect(self._note_preparation)
         idle_memory = IdleMemory(lambda: self.n_busy, self)

@@ -231,6 +231,8 @@ class LeftOutMeasures(QObject):
 
         If all combinations are to be measured, yield the other paths of these folds after it.
         """
+        # The chosen model: a live path is yielded
+        # itself, and for a run its combination is noted.
         view = self._current.shown
         values = self._session.choice.values
         model = view.model
@@ -244,8 +246,11 @@ class LeftOutMeasures(QObject):
                 chosen = int(model.key)
         elif record is not None and values is not None:
             chosen = record.combination_of(values)
+        # Only a run has further paths.
         if record is None:
             return
+        # The chosen combination comes first, then all others if
+        # they are wanted; paths that are not there yet are skipped.
         paths = self._measured.view(record).paths
         folds = [fold for fold in record.dataset.folds if number in (None, fold.number)]
         first = [] if chosen is None else [(fold, chosen) for fold in folds]

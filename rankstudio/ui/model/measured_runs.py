@@ -116,13 +116,17 @@ class MeasuredRuns(QObject):
 
         A run by its own plan's measures, or without documents to measure, is returned as it is.
         """
+        # A run whose own measures are in use needs no new ones.
         measurement = self._session.measurement(record.plan, record.dataset)
         plan = measurement.plan(record.plan)
         if plan is record.plan and not measurement.sealed:
             return _unchanged_measures(record)
+        # Without documents nothing can be measured;
+        # only a test part can be left out.
         has_documents = record.dataset.folds[0].train.n_documents > 0
         if not has_documents and not measurement.sealed:
             return _unchanged_measures(record)
+        # Values that are known for the present state of the run.
         state = _state_of_record(record)
         key = (record, measurement)
         measured_state, measured = self._known.get(key, (None, MeasuredRun(plan, complete=False)))
@@ -130,6 +134,7 @@ class MeasuredRuns(QObject):
             return measured
         if not has_documents:
             return self._keep(key, state, _without_test_part(record))
+        # Request missing values: first of this run, then of all others.
         if self._is_new(record, measurement):
             other_runs = (other for other in self._runs.records if other is not record)
             self._ask([record, *other_runs])
@@ -167,6 +172,8 @@ class MeasuredRuns(QObject):
 
     def _ask(self, records: Sequence[RunRecord]) -> None:
         """Have the worker measure those of the runs that are not measured yet, in this order."""
+        # One request for each run that is not measured,
+        # with copies of what it has found so far.
         requests = []
         for record in records:
             measurement = self._session.measurement(record.plan, record.dataset)
@@ -182,6 +189,8 @@ class MeasuredRuns(QObject):
             if outcome.ending is Ending.FAILED:
                 self.failed.emit(outcome.text)
 
+        # One job for all of them. Of two waiting jobs for
+        # the same runs, only the later one is carried out.
         keys = " ".join(str(request.record.key) for request in requests)
         self._worker.submit(
             Job(
@@ -234,17 +243,23 @@ class MeasuredRuns(QObject):
 
     def _store_fitted(self, request: _Request, measured: MeasuredRun) -> None:
         """Have the study store the cross-fitted values of a run once, if the study has none for this run."""
+        # Only a study that can be written can
+        # store the values of a finished run.
         record = request.record
         study = self._study_store.study
         run_result = record.result
         result = measured.result
         if study is None or study.read_only or record.stored is None or run_result is None or result is None:
             return
+        # The study keeps values in the plan's
+        # own convention only, and once.
         is_own_convention = request.wanted.convention == record.plan.convention
         if run_result.has_cross_fitted or not is_own_convention or record in self._fitted:
             return
+        # All measures of the plan must be known on every fold.
         if not all(name in fold.cross_fitted for fold in result.folds for name in record.plan.evaluated):
             return
+        # The values are written in the background.
         self._fitted.add(record)
         text = tr("Storing the cross-fitted values")
         self._study_store.note(partial(study.save_cross_fitted, record.stored, result.folds))
@@ -259,16 +274,20 @@ class MeasuredRuns(QObject):
 
     def _measure(self, dataset: FoldedDataset, run: MeasuredRun, measurement: Measurement) -> MeasuredRun:
         """Measure the folds, paths and baselines of a run; called on the worker only."""
+        # The folds of the run that are finished.
         engine = self._remeasurement()
         parts = {fold.number: fold for fold in dataset.folds}
         plan = run.plan
         folds = {n: engine.fold(fold, parts[n], plan, measurement) for n, fold in run.folds.items()}
+        # Paths of finished folds are measured with
+        # them; those of other folds, one by one.
         by_unit = {(n, path.unit.position): path for n, fold in folds.items() for path in fold.paths}
         paths = {
             (n, combination): by_unit.get((n, combination))
             or engine.paths([path], parts[n], plan, measurement)[0]
             for (n, combination), path in run.paths.items()
         }
+        # Baselines, and the result if the run is finished.
         baselines = {
             n: engine.baseline(baseline, parts[n], plan, measurement) for n, baseline in run.baselines.items()
         }
@@ -336,7 +355,11 @@ def _without_test_part(record: RunRecord) -> MeasuredRun:
 
 
 def _with_folds(result: RunResult, plan: Plan, folds: Mapping[int, FoldResult]) -> RunResult:
-    return replace(result, plan=plan, folds=tuple(folds[fold.fold] for fold in result.folds))
+    return replace(
+        result,
+        plan=plan,
+        folds=tuple(folds[fold.fold] for fold in result.folds),
+    )
 
 
 class RunRankings(QObject):

@@ -44,7 +44,13 @@ def engine_run(
 
     if target is None:
         return run(plan, dataset, executor=executor)
-    return run_stored(plan, dataset, target.study, key=target.key, executor=executor)
+    return run_stored(
+        plan,
+        dataset,
+        target.study,
+        key=target.key,
+        executor=executor,
+    )
 
 
 def _is_step(event: object) -> bool:
@@ -236,6 +242,7 @@ class Runs(QObject):
         plan = record.plan
         dataset = record.dataset
         stored = record.stored
+        # Events of the run go to its record, and so does its end.
         job = Job(
             tr("{title} on {name}").format(title=plan.title, name=dataset.name),
             lambda _: self._work(plan, dataset, stored, runner),

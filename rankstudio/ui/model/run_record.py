@@ -156,6 +156,7 @@ class RunRecord:
 
     def handle(self, event: Event) -> None:
         """Update the record by an event."""
+        # The revision counts the changes of results.
         if isinstance(event, (BaselineFound, UnitFinished, FoldFinished, RunFinished)):
             self.revision += 1
         match event:
@@ -170,11 +171,15 @@ class RunRecord:
                 self.working = event.working
             case StepDone():
                 self.working = None
+                # Steps of a path are kept one by
+                # one until the path is finished.
                 self.growing.setdefault((event.unit.fold, event.unit.position), []).append(event)
             case UnitFinished():
                 self.working = None
                 unit_key = event.path.unit.fold, event.path.unit.position
                 self.paths[unit_key] = event.path
+                # A path that was finished earlier
+                # comes at once, without its steps.
                 self.came_whole = not self.growing.pop(unit_key, None)
                 self.units_done += 1
             case FoldFinished():

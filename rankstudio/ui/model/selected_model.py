@@ -211,14 +211,19 @@ class CurrentModel(QObject):
         self._measured = measured
         self._worker = worker
         self._fold_cache = fold_cache
+        # The path computed last, the path that is
+        # wanted, and the job that computes it.
         self._live: LivePath | None = None
         self._asked: PathWanted | None = None
         self._failure = ""
         self._job: Job | None = None
+        # What is shown, with the test measures
+        # of its model or why it has none.
         self._probe = _Probe(worker, fold_cache, self._show_inspection, self.failed.emit)
         self._shown = Shown(None, None, session.plan, None)
         self._test: dict[str, float] = {}
         self._untested = ""
+        # The model may be another one after each of these changes.
         for signal in (
             session.datasetChanged,
             session.planChanged,
@@ -486,17 +491,23 @@ class CurrentModel(QObject):
 
     def _of_run(self, view: Shown, choice: Choice) -> SelectedModel | None:
         """Return the model that a choice means in the shown run; None if the run does not have its path."""
+        # The combination of parameters that
+        # the choice means, if the run has it.
         record = view.record
         fold = view.fold
         values = self._values(view, choice)
         combination = record.combination_of(values) if record is not None and values is not None else None
         if record is None or fold is None or values is None or combination is None:
             return None
+        # The path with the measures in use; until
+        # they are computed, the path of the run.
         measured = self._measured.view(record)
         unit_key = (fold.number, combination)
         path = measured.paths.get(unit_key) or record.paths.get(unit_key)
         if path is None:
             return None
+        # If the choice has no place on the path,
+        # the best position by validation is taken.
         chosen = self._chosen_by_validation(view)
         best_position = None
         if chosen is not None:
@@ -579,13 +590,17 @@ class CurrentModel(QObject):
 
     def _set(self, view: Shown) -> None:
         """Show another view with the test measures of its model; have unknown measures computed."""
+        # Test measures that are known already, or why there are none.
         self._shown = self._with_inspection(view)
         model = view.model
         self._test = self._known_test()
         self._untested = "" if model is None or self._test else self._why_untested(model)
+        # Sealed data show no test measure, even if it is known.
         if self._session.sealed and (model is None or model.fold.test is not None):
             self._test = {}
             self._untested = SEALED
+        # Otherwise they are computed, and shown
+        # if the model is still the one in view.
         if model is not None and model.fold.test is not None and not self._test and not self._untested:
 
             def handle(measures: dict[str, float]) -> None:
@@ -660,8 +675,10 @@ class _Probe:
 
     def ask(self, request: PathWanted | None) -> None:
         """Have another path computed; None to compute none and forget the last one."""
+        # The same path is asked for only once.
         if request is not None and self._wanted is not None and _is_same(self._wanted, request):
             return
+        # A job for another path is abandoned.
         if self._job is not None:
             self._job.abandon()
             self._job = None
@@ -669,6 +686,7 @@ class _Probe:
         if request is None:
             self._path = None
             return
+        # Compute the path in the background.
         text = tr("Computing the path for {at}").format(
             at=combination_label(request.plan.axes, request.values)
         )

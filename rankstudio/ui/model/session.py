@@ -222,8 +222,12 @@ class Session(QObject):
         choice : Choice
             The chosen model of the plan.
         """
+        # What the user chose before, of which
+        # the new data keep as much as they can.
         picked = self._convention
         sealed = self.sealed
+        # Without a plan, the present one is adapted:
+        # parameters that depend on the features are dropped.
         if plan is None:
             parameters = {
                 p.name: self.plan.parameters[p.name]
@@ -247,6 +251,8 @@ class Session(QObject):
                 plan = plan if plan.leaves_out else plan.changed(select_by=CRITERION)
             elif plan.select_by == CRITERION:
                 plan = plan.changed(select_by=plan.measures[0])
+        # The data replace the former ones
+        # with the choice made for them.
         plan = plan.resolved(dataset.convention)
         self._dataset = dataset
         before = self.plan
@@ -260,6 +266,7 @@ class Session(QObject):
         self.undo.clear()
         for command in lasting:
             self.undo.push(command)
+        # Tell everything that depends on the session.
         self._keep_measure(before, picked)
         self._tell_seal(sealed)
         self.datasetChanged.emit()

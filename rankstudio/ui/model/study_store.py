@@ -148,12 +148,15 @@ class StudyStore:
         def work(cancelled: CancelFlag) -> Iterator[OpenedStudy | RunRecord | str]:
             from rankstudio.engine.experiment.storage.study import Study  # noqa: PLC0415 - it brings numba
 
+            # The same file may still be open here,
+            # and is being closed: wait for that.
             with self._closed:
                 for _ in range(_MAX_WAITS):
                     if cancelled() or all(open_study.path != path for open_study in self._open):
                         break
                     self._closed.wait(_WAIT_SECONDS)
             study = self._add(Study.open(path, reading=True))
+            # A damaged study is closed again.
             try:
                 runs = study.runs()
                 last_id = study.last_id
@@ -161,6 +164,8 @@ class StudyStore:
             except StoreError:
                 self.close(study)
                 raise
+            # First the study, then its runs one
+            # by one, then remarks on damage.
             yield OpenedStudy(study, len(runs), last_id, marks)
             datasets: dict[object, FoldedDataset] = {}
             for summary in runs:
@@ -214,9 +219,9 @@ class StudyStore:
 
     def close(self, study: Study) -> None:
         """Close a study, after its queued notes are written, so that other windows can open it."""
-        with suppress(
-            StoreError
-        ):  # unwritten notes, such as a removal from the list, are lost, but no results
+        # Notes that cannot be written, such as a removal
+        # from the list, are lost, but no results.
+        with suppress(StoreError):
             self.write_notes()
         study.close()
         with self._lock:
@@ -289,24 +294,35 @@ def _read_run(study: Study, summary: RunSummary, datasets: dict[object, FoldedDa
     these, so that runs on the same data share one.
     """
     key = summary.key
+    # What the study says of the run, before its units are read.
     recorded = study.data(summary.key)
     plan = key.plan.changed(data=recorded.opened_by(key.plan))
     paths: dict[tuple[int, int], PathResult] = {}
     folds: tuple[FoldResult, ...] = ()
     result = None
     problem = summary.damage
+    # A unit that cannot be read makes the run a
+    # failed one instead of stopping the whole study.
     try:
         paths = study.finished_units(key)
         folds = study.folds(key, paths)
         result = study.result(key, paths) if summary.finished else None
     except StoreError as error:
         problem = str(error)
+    # Runs on the same parts of the same data
+    # share one dataset without documents.
     is_validated = all(path.validated for path in paths.values())
     is_tested = any(fold.test for fold in folds)
+    dataset_key = (recorded, reading(plan), (is_validated, is_tested))
     dataset = datasets.setdefault(
-        (recorded, reading(plan), (is_validated, is_tested)),
-        recorded.without_documents(validated=is_validated, tested=is_tested),
+        dataset_key, recorded.without_documents(validated=is_validated, tested=is_tested)
     )
+    time_text = _local_time_text(summary.finished or summary.created)
+    why_not_on = _reason_not_resumable(summary.versions, plan.sources)
+    if not why_not_on and study.read_only:
+        why_not_on = READ_ONLY
+    # The record shows what was read; a finished
+    # run is done, and any other can be continued.
     record = RunRecord(
         key.id,
         plan,
@@ -320,9 +336,8 @@ def _read_run(study: Study, summary: RunSummary, datasets: dict[object, FoldedDa
         label=study.label(key),
         choice=Choice(*study.choice(key)),
         recorded=recorded,
-        origin=f"{_local_time_text(summary.finished or summary.created)}, {_version_text(summary.versions)}",
-        why_not_on=_reason_not_resumable(summary.versions, plan.sources)
-        or (READ_ONLY if study.read_only else ""),
+        origin=f"{time_text}, {_version_text(summary.versions)}",
+        why_not_on=why_not_on,
         steps_per_unit=1,
         n_units=summary.n_units,
         units_done=summary.n_finished,

@@ -47,7 +47,13 @@ class CandidatesView(QWidget):
         self.plot.placeholder = NO_STEP
         self.plot.shared = Shared("candidates", tr("Candidates"), always=True)
         self.verdict = named(PlainLabel(wraps=True), "candidates-verdict")
-        fill(QVBoxLayout(self), self.verdict, (self.plot, 1), margins=(0, 0, 0, 0), spacing=2)
+        fill(
+            QVBoxLayout(self),
+            self.verdict,
+            (self.plot, 1),
+            margins=(0, 0, 0, 0),
+            spacing=2,
+        )
         self.verdict.hide()
         self.plot.picked.connect(self._on_picked)
 
@@ -77,11 +83,14 @@ class CandidatesView(QWidget):
         groups : Mapping of str to tuple of int, optional
             Ids of the features of each group, by its name; a group has one bar.
         """
+        # The name and number of the step
+        # are the title for screen readers.
         step = tr("step") if kind is StepKind.FEATURES else tr(kind.value)
         self.setAccessibleName(tr("Candidates at {step} {number}").format(step=step, number=margin.number))
         if not np.isfinite(values).any():
             self._show_nothing(_EMPTY_TEXT)
             return
+        # A group of features has one bar, that of its first feature.
         ids = np.asarray(feature_ids)
         first_column = {
             name: int(np.flatnonzero(ids == members[0])[0]) for name, members in (groups or {}).items()
@@ -93,6 +102,8 @@ class CandidatesView(QWidget):
             """Return the column whose bar stands for a feature: the first of its group, else its own."""
             return first_column.get(own_group.get(int(ids[column]), ""), column) if first_column else column
 
+        # Only candidates with a score are drawn; of
+        # many, the best ones and the selected one.
         candidates = np.flatnonzero(np.isfinite(values))
         if candidates.size > _MAX_BARS:
             gains = score.gains(values[candidates])
@@ -101,6 +112,8 @@ class CandidatesView(QWidget):
             leading = np.flatnonzero(gains >= least)
             best = leading[np.argsort(-gains[leading], kind="stable")[:_MAX_BARS]]
             candidates = np.union1d(candidates[best], margin.feature)
+        # One bar for each group or feature,
+        # with the selected one marked.
         columns = [c for c in candidates.tolist() if bar(c) == c]
         self.plot.set_axes(replace(self.plot.axes, title=tr(score.title), short=tr(score.name)))
         self.plot.set_bars(
@@ -145,6 +158,7 @@ def verdict(score: CandidateScore, margin: Margin, names: Sequence[str]) -> str:
     str
         "BM25 of anchor, ahead of LMIR.JM of anchor by 12 %"
     """
+    # Selections that nothing was compared with, or that a tie decided.
     name = names[margin.feature]
     if not isfinite(margin.score):
         return tr("{name}, without a comparison").format(name=name)
@@ -153,6 +167,8 @@ def verdict(score: CandidateScore, margin: Margin, names: Sequence[str]) -> str:
     rival = names[margin.rival]
     if margin.share == 0:
         return tr("{name}, tied with {rival}").format(name=name, rival=rival)
+    # If one of the two does not lower the
+    # criterion, a share of the lead has no meaning.
     if lead_without_use(score, margin):
         text = tr("{name}: no candidate lowers the {criterion}")
         if margin.score > 0:
@@ -160,6 +176,8 @@ def verdict(score: CandidateScore, margin: Margin, names: Sequence[str]) -> str:
         elif margin.rival_score > 0:
             text = tr("{name}, though {rival} would lower the {criterion}")
         return text.format(name=name, rival=rival, criterion=tr(score.criterion))
+    # The lead over the next candidate; a candidate
+    # behind was selected for another reason.
     relation = tr("ahead of") if margin.share > 0 else tr("behind")
     return tr("{name}, {way} {rival} by {share}").format(
         name=name, way=relation, rival=rival, share=percent(abs(margin.share))

@@ -75,10 +75,14 @@ def over_grid(axes: Sequence[Axis], combinations: Sequence[tuple[Any, ...]]) -> 
     """
     if len(combinations) < 2:
         return None
+    # The parameters that differ between combinations;
+    # the first grid among them becomes the x axis.
     varied = varied_axes(combinations)
     number = next((index for index in varied if axes[index].is_grid), None)
     if number is None:
         return None
+    # Combinations with the same values of all
+    # other parameters are points of one curve.
     other_axes = [index for index in varied if index != number]
     keys = [tuple(values[index] for index in other_axes) for values in combinations]
     distinct = list(dict.fromkeys(keys))
@@ -169,6 +173,7 @@ class CurvesPanel(Panel):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, tr("Curves"), padding=8, name="curves-panel")
+        # The settings of the plan whose curves are shown; see `begin`.
         self._axes: tuple[Axis, ...] = ()
         self._combinations: tuple[tuple[Any, ...], ...] = ()
         self._step_kind = StepKind.FEATURES
@@ -180,11 +185,14 @@ class CurvesPanel(Panel):
         self._pairs = False  # pairs of documents are left out, rather than queries
         self._measure = "MAP"
         self._data_label = ""
+        # What is drawn: the curves, the band of a
+        # permutation test, the marks, and the baseline.
         self._paths: dict[Key, _Path] = {}
         self._band: tuple[list[int], Interval, Mapping[str, Interval]] | None = None
         self._chosen: tuple[Key, int] | None = None
         self._inspected: tuple[Key, int] | None = None
         self._baseline: tuple[dict[str, float], str] = ({}, "")
+        # The plot of the criterion, and the plot of the measure.
         self.slider = LambdaSlider()
         self.slider.hide()
         self.criterion_plot = named(CurvesPlot(theme, tr("criterion")), "criterion-plot")
@@ -194,10 +202,12 @@ class CurvesPanel(Panel):
         validation = CurvesPlot(theme, tr("validation {measure}").format(measure=self._measure))
         self.validation_plot = named(validation, "validation-plot")
         self.validation_plot.shared = Shared("validation", tr("Validation curves"), always=True)
+        # Controls beside the plots.
         self.left_out = LeftOutBox()
         self.smallest = SmallestButton()
         self.view = named(Segmented(_VIEWS, tr("validation as")), "validation-view")
         self.view.chosen.connect(self._show_view)
+        # The heat map, which another controller adds.
         self._map: QWidget | None = None
         self._offers_map = False
         self._measurable = True
@@ -255,6 +265,8 @@ class CurvesPanel(Panel):
         measured : bool
             Whether the criterion is the negative of a measure; then the measure is drawn.
         """
+        # The settings of the plan, by which
+        # the curves are drawn and named.
         self._selects = selects
         self.set_title(method_label)
         self.setAccessibleName(f"{method_label} · {data_label}")
@@ -264,30 +276,30 @@ class CurvesPanel(Panel):
         self._step_kind = step_kind
         self._has_steps = n_steps > 1
         self._sized = sized
+        # Without steps, the curves are over a parameter instead of k.
         self.over = over_grid(axes, combinations) if sized and not self._has_steps else None
         self._sign = -1.0 if measured else 1.0
         self.criterion_plot.best_is_least = not measured
+        # The text below the plots says what
+        # the x axis and each curve stand for.
         legend = which_curve(self._axes, self._combinations)
         if self.over is not None:
             legend = _ONE_PER_COMBINATION if len(self.over.labels) > 1 else ""
         self._below.setText(" · ".join(filter(None, (self._x_title(), legend))))
+        # No curve has a point yet, and none is chosen.
         self._paths = {key: _Path() for key in range(max(1, len(self._combinations)))}
         self._band = None
         self._chosen = self._inspected = None
         self._baseline = {}, ""
         self.show_smallest(None)
         self.set_caption("")
-        self.criterion_plot.set_axes(replace(self.criterion_plot.axes, title=criterion or tr("criterion")))
-        left_out = tr("leave-query-out")
-        if left_out.lower() in criterion.lower():  # link only these words of the title to the glossary
-            self.criterion_plot.link_title("leave-query-out", left_out)
-        else:
-            self.criterion_plot.link_title("criterion", "")
-        self.criterion_plot.setVisible(bool(criterion))
+        self._title_criterion(criterion)
         # The only step of a ranker has all features, so that the x of its point is not known in advance.
         x_range: tuple[float, float] | None = (
             (1, n_steps) if n_steps > 1 and step_kind is not StepKind.ITERATIONS else None
         )
+        # There is one curve for each combination; over
+        # a parameter, the curves are those of the grid.
         names = list(self._paths)
         labels = [self.label(key) for key in self._paths]
         grid: tuple[float, ...] = ()
@@ -300,6 +312,16 @@ class CurvesPanel(Panel):
             plot.x_name = tr(self.over.axis.label) if self.over is not None else X_NAMES[step_kind]
             plot.set_axes(replace(plot.axes, show_x=sized, grid=grid, integer_x=not grid))
             plot.set_family(names, labels, x_range)
+
+    def _title_criterion(self, criterion: str) -> None:
+        """Show the name of the criterion as a title that links to the glossary; hide the plot for ""."""
+        self.criterion_plot.set_axes(replace(self.criterion_plot.axes, title=criterion or tr("criterion")))
+        left_out = tr("leave-query-out")
+        if left_out.lower() in criterion.lower():  # link only these words of the title to the glossary
+            self.criterion_plot.link_title("leave-query-out", left_out)
+        else:
+            self.criterion_plot.link_title("criterion", "")
+        self.criterion_plot.setVisible(bool(criterion))
 
     def explain(self, criterion: str, validation: str) -> None:
         """Set the texts that the two plots show while they are empty."""

@@ -223,14 +223,19 @@ class Field(QWidget):
 
     def _lay_out(self) -> None:
         """Lay out the label, the reset button and the editor in a row, and the error below."""
+        # The error is hidden until there is one.
         self.error.setWordWrap(True)
         self.error.hide()
+        # The reset button is hidden while the value
+        # is the default, but keeps its column.
         self.reset_button.setStyleSheet(TIGHT)
         self.reset_button.setFixedSize(_RESET_SIDE, _ROW_HEIGHT)
         self.reset_button.setIconSize(QSize(14, 14))
         self.reset_button.hide()
         self.reset_button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         set_icon(self.reset_button, self.theme, "reset", "muted", 14)
+        # Label, reset button and editor are in row
+        # 0, the error is in row 1 below all three.
         self.grid = grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setHorizontalSpacing(2)
@@ -290,6 +295,7 @@ class HintedLineEdit(QLineEdit):
         Without keyboard focus, a long text is cut to leave room for the remark. With keyboard focus, the text
         stays whole, and the remark is drawn only if there is room for it.
         """
+        # The remark is drawn in the room that the text leaves.
         room = self.width() - _HINT_MARGIN - self.fontMetrics().horizontalAdvance(self._hint)
         is_cut = self.shown_text() != self.text()
         if is_cut:  # Qt would draw the whole text, so only the frame is left to Qt
@@ -486,10 +492,13 @@ class ChoicesField(ChoiceField):
 
     def show_value(self) -> None:
         """Rebuild the items behind the choices, and select the one of the value."""
+        # Items behind the choices are those of an earlier value.
         box = self.editor
         choices = self.parameter.choices
         while box.count() > len(choices):
             box.removeItem(box.count() - 1)
+        # Several values, or a file of own values,
+        # are shown as an item of their own.
         has_several = self.parameter.several(self._value)
         is_own_file = not has_several and self._value not in dict(choices)
         if has_several or is_own_file:
@@ -497,6 +506,7 @@ class ChoicesField(ChoiceField):
                 Path(self._value).name if is_own_file else self.parameter.format(self._value),
                 _SEVERAL_VALUES_KEY,
             )
+        # Items that ask for several values or for a file.
         if has_several or self.parameter.offers_several:
             box.addItem(tr("several…"), _ASK_SEVERAL_KEY)
         if self.parameter.own_file:
@@ -533,6 +543,8 @@ class ChoicesField(ChoiceField):
         """Take the chosen item: ask for a file, open the menu of several values, or set the value."""
         opens_menu = self.editor.currentData() == _ASK_SEVERAL_KEY
         if self.editor.currentData() == _OWN_FILE_KEY:
+            # The item that asks for a file is
+            # shown only until the file is chosen.
             self.show_value()
             title = tr("Own values of {label}").format(label=self.parameter.label)
             name, _ = QFileDialog.getOpenFileName(
@@ -544,6 +556,8 @@ class ChoicesField(ChoiceField):
             self.show_value()  # the item stays as it is until other boxes are ticked
         else:
             super()._take_current()
+        # The menu is opened below the box,
+        # with the first value focused.
         if opens_menu:
             self.menu().popup(self.editor.mapToGlobal(QPoint(0, self.editor.height())))
             next(iter(self._boxes.values())).setFocus()
@@ -653,6 +667,7 @@ class FeatureChip(QFrame):
         self.name = name
         self._theme = theme
         self._shows_name = shows_name
+        # The chip is named after the feature, for screen readers, too.
         named(
             self,
             f"chip-{feature_id}",
@@ -660,6 +675,7 @@ class FeatureChip(QFrame):
             f"{feature_id} {name}",
         )
         self.setFixedHeight(26)
+        # The cross removes the feature.
         remove_text = tr("Remove feature {feature_id}, {name}").format(feature_id=feature_id, name=name)
         self._cross = named(
             QToolButton(),
@@ -833,8 +849,11 @@ class FeaturesField(Field):
 
         A part of a name has to match one feature only.
         """
+        # A completion has id and name, and is exact.
         written = text.strip().casefold()
         matches = [i for i, name in self._found(written) if f"{i} {name}".casefold() == written]
+        # A text other than numbers is a name: first
+        # as a whole, then as a part of one name only.
         if not matches and not written.translate(_WITHOUT_SEPARATORS).isdigit():
             features = list(self._found(written))
             matches = [i for i, name in features if name.casefold() == written]
@@ -846,6 +865,7 @@ class FeaturesField(Field):
                 raise ParameterError(self.parameter.label, text, expected)
         if matches:
             return tuple(matches)
+        # Everything else is read as ids.
         ids: tuple[Any, ...] = self.parameter.validate(text)
         return ids
 

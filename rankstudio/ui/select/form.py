@@ -89,6 +89,8 @@ def _criterion_parameter(
     With ``left_out``, the measures on left-out training queries are among the choices; with ``pairs`` as
     well, these are the measures on left-out pairs of documents.
     """
+    # Validation measures first, then left-out measures
+    # if the method has them, then its own criterion.
     choices = tuple((name, tr("validation {name}").format(name=name)) for name in measures)
     if left_out:
         title = tr("leave-pair-out {name}") if pairs else tr("leave-query-out {name}")
@@ -121,6 +123,8 @@ def _rule_parameter(present: str) -> Parameter:
         SMALLEST: tr("smallest not significantly worse"),
         ONE_SE: tr("within one standard error"),
     }
+    # A rule that limits the number of
+    # features is named after the limit.
     rules = dict.fromkeys([*usual_rules, present])
     limits = {rule: parse_rule(rule).most for rule in rules}
     labels |= {rule: tr("at most {k} features").format(k=k) for rule, k in limits.items() if k is not None}
@@ -164,6 +168,7 @@ class MethodForm(Panel):
             GIVEN_SCORES.key: tr("Add scores of another program with Run, Add scores of another program."),
             GIVEN_MODEL.key: tr("Open a model file with File, Open model as ranker."),
         }
+        # The fields of the plan itself.
         self._method = ChoiceField(theme, _method_parameter(methods()))
         self._divide(methods())
         self._ranker = ChoiceField(theme, _ranker_parameter(methods()[0]))
@@ -171,11 +176,14 @@ class MethodForm(Panel):
         self._select_by = ChoiceField(theme, _criterion_parameter(("MAP",)))
         self._rule = ChoiceField(theme, _rule_parameter(BEST))
         theme.restyled.connect(self._align)
+        # Remarks, which are shown only where they apply.
         self._groups = named(PlainLabel(wraps=True), "groups-note", role="caption")
         self._groups.hide()
         self._warning = named(PlainLabel(wraps=True), "method-warning", role="caption")
         self._preferences = RemovableNote(theme, "preferences-note", tr("Use labels again"))
         self._preferences.button.clicked.connect(lambda _: self._tell_attribute("preferences", {}))
+        # The parameters of the method, of
+        # the ranking and of the ranker.
         self._method_section = ParameterSection(theme)
         self._ranking_section = ParameterSection(theme, fold="ranking-options")
         self._ranker_section = ParameterSection(theme, prefix="ranker-")
@@ -185,6 +193,7 @@ class MethodForm(Panel):
         self._page = named(QWidget(), role="page")
         self._scroll = named(ColumnArea(), "method-scroll")
         self._lay_out()
+        # Edits of the fields change the plan.
         for section in self._sections:
             section.edited.connect(self._tell_edit)
         self._method.edited.connect(self._tell_choice)
@@ -192,6 +201,7 @@ class MethodForm(Panel):
         for field in (self._protocol, self._select_by, self._rule):
             field.edited.connect(partial(self._tell_attribute, field.parameter.name))
         self._reset.clicked.connect(self.reset)
+        # Until a plan is set, the form shows one without data.
         self._plan = Plan(data="")
         self._show()
 
@@ -254,19 +264,24 @@ class MethodForm(Panel):
 
     def set_plan(self, plan: Plan) -> None:
         """Show a plan without emitting a signal."""
+        # The methods and rankers, of which the plan's own are chosen.
         self._plan = plan
         self.offer_methods(plan.entry)
         self._method.set_value(plan.method)
         if plan.entry.selects:  # otherwise the ranker is kept for the next method that selects
             self._ranker.set_value(plan.ranker)
+        # The values of all parameters.
         self._show()
         self._method_section.set_values(plan.parameters)
         self._ranking_section.set_values(plan.parameters)
         self._ranker_section.set_values(plan.ranker_parameters)
         self._offer(plan)
+        # The note says how features are grouped,
+        # or which files a given ranking is from.
         grouped = bool(feature_groups_of(plan)) and (plan.entry.selects or not plan.entry.groups)
         self._groups.setText(groups_text(plan) if grouped else files_text(plan))
         self._groups.setVisible(grouped or plan.extension(GivenRanking) is not None)
+        # The note on preferences is there if the plan learns from them.
         entries = (plan.entry, *filter(None, (plan.ranker_entry,)))
         self._preferences.say(
             preferences_in_words(preferences_of(plan), entries) if preferences_of(plan) else ""
@@ -350,6 +365,7 @@ class MethodForm(Panel):
 
     def _show(self) -> None:
         """Show the fields of the method and of the ranker."""
+        # A ranker is chosen only for a method that selects features.
         entry = method(self.method_key())
         ranker = self.ranker_key()
         self._ranker.setVisible(entry.selects)
@@ -357,16 +373,22 @@ class MethodForm(Panel):
             self._offer_rankers(entry)
         for field in (self._select_by, self._rule):  # a given ranking is one model, so nothing is chosen
             field.setVisible(not entry.given)
+        # The heading names what the criterion chooses.
         self._heading.setText(tr("How k is chosen") if entry.selects else tr("How the model is chosen"))
         self._heading.setVisible(not entry.given)
+        # The parameters that rank are shown only if the
+        # method ranks itself; otherwise those of the ranker.
         ranking = [p for p in entry.parameters if p.ranks]
         self._method_section.show_parameters(entry.key, [p for p in entry.parameters if not p.ranks])
         self._ranking_section.show_parameters(entry.key, ranking, visible=not ranker)
         self._ranker_section.show_parameters(ranker, method(ranker).parameters if ranker else ())
+        # Remarks and tooltips on the method and on the ranker.
         self.set_caption(entry.description.citation)
         self._note_choices()
         self._method.editor.setToolTip(about(entry))
         self._ranker.editor.setToolTip(about(method(ranker)) if ranker else self._ranker.label.toolTip())
+        # Fields have changed, so that their alignment
+        # and the order of the Tab key are made anew.
         self._align()
         self._order_tabs()
         self._update_reset()
@@ -435,7 +457,11 @@ class MethodForm(Panel):
         """Offer the measures and the rule of a plan, and show the plan's criterion, rule and protocol."""
         pairs = plan.pairs_out or (plan.one_ranking and not plan.leaves_out)
         left_out = plan.can_leave_out or plan.leaves_out
-        criterion = _criterion_parameter(plan.evaluated, left_out=left_out, pairs=pairs)
+        criterion = _criterion_parameter(
+            plan.evaluated,
+            left_out=left_out,
+            pairs=pairs,
+        )
         offered = {self._select_by: criterion, self._rule: _rule_parameter(plan.rule)}
         for field, parameter in offered.items():
             if parameter != field.parameter:

@@ -61,14 +61,17 @@ class GivenController(CommandController):
 
         def run(planned: tuple[Plan, tuple[int, ...]]) -> None:
             plan, folds_without_file = planned
+            # Other data may have been opened while the file was read.
             if dataset is not session.dataset:
                 return
             self._models.runs.start(plan, dataset)
+            # The message names the folds that have no file.
             if folds_without_file:
                 text = tr("{title}: no file for fold {folds}")
                 folds = ", ".join(map(str, folds_without_file))
                 self.said.emit(text.format(title=plan.title, folds=folds))
 
+        # The file is read in the background.
         self._models.task_worker.task(
             description,
             partial(_plan_of_given, method, session.plan, name, path, dataset),
@@ -145,6 +148,8 @@ class GivenDialog(QDialog):
         super().__init__(parent)
         named(self, "given-dialog", title)
         self.setWindowTitle(title)
+        # The path of the file, and the choice
+        # between several ways to read it.
         self._places = [source for source, _ in places]
         self._file = named(ElidedLabel(mode=Qt.TextElideMode.ElideMiddle), "given-file", role="muted")
         self._which = named(
@@ -152,19 +157,32 @@ class GivenDialog(QDialog):
             "given-place",
             tr("which models"),
         )
+        # The name of the run.
         self.name = named(QLineEdit(), "given-name", tr("name of the run"))
         self.name.setMaxLength(_MAX_NAME_LENGTH)
+        # The button that accepts has the command as its text.
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
         self._accept = named(QPushButton(accept), "given-accept", role="primary")
         self._accept.setDefault(True)
         buttons.addButton(self._accept, QDialogButtonBox.ButtonRole.AcceptRole)
         buttons.accepted.connect(self.accept)
         buttons.rejected.connect(self.reject)
+        # The form with its rows; the choice is
+        # shown only if there are several places.
         form = QFormLayout()
         form.addRow(tr("&Name"), self.name)
         form.addRow(tr("&Models"), self._which)
         form.setRowVisible(self._which, len(places) > 1)
-        fill(QVBoxLayout(self), self._file, form, buttons, margins=(16, 14, 16, 14), spacing=10)
+        fill(
+            QVBoxLayout(self),
+            self._file,
+            form,
+            buttons,
+            margins=(16, 14, 16, 14),
+            spacing=10,
+        )
+        # A name is proposed for each choice
+        # until the user writes another one.
         self._which.currentIndexChanged.connect(self._propose)
         self.name.textChanged.connect(self._enable)
         self._proposed = ""
@@ -257,6 +275,8 @@ def model_sources(paths: Sequence[Path]) -> list[tuple[Path, str]]:
     """
     from rankstudio.engine.export.model_files import fold_of_name, models_in  # noqa: PLC0415 - the window is there first
 
+    # The folder with the files of the folds: the
+    # given one, or that of a file named after a fold.
     first = paths[0]
     if first.is_dir():
         folder = first
@@ -264,6 +284,8 @@ def model_sources(paths: Sequence[Path]) -> list[tuple[Path, str]]:
         folder = first.parent
     else:
         folder = None
+    # One file can always rank all folds; several
+    # files must belong to the folds of one folder.
     single = (first, tr("{file} in all folds").format(file=first.name))
     are_folds = all(path.parent == first.parent and fold_of_name(path) is not None for path in paths)
     if len(paths) > 1 and not are_folds:
@@ -272,9 +294,12 @@ def model_sources(paths: Sequence[Path]) -> list[tuple[Path, str]]:
                 file=first.name, n=len(paths)
             )
         )
+    # A folder without models of folds, or with
+    # this file only, leaves no other way.
     by_fold = models_in(folder) if folder is not None else {}
     if not by_fold or (len(by_fold) == 1 and not first.is_dir()):
         return [single]
+    # One file named after a fold can be read in both ways.
     label = trn("the model, for its own fold only", "{n} models, each for its own fold", len(by_fold))
     per_fold = (next(iter(by_fold.values())).parent, label.format(n=len(by_fold)))
     return [per_fold] if first.is_dir() or len(paths) > 1 else [per_fold, single]

@@ -59,6 +59,8 @@ class HeatView(QWidget):
         self._left_out = False
         self._views: tuple[tuple[object, str], ...] = ()
         self._wanted: object = None
+        # The two choices above the map: what is
+        # measured, and what its rows and columns are.
         name = tr("rows and columns of the map")
         self.views = named(
             choice_box(()), "heat-views", accessible_name=name, tip=tr("Rows and columns of the map")
@@ -69,10 +71,12 @@ class HeatView(QWidget):
             accessible_name=tr("measured on"),
             tip=tr("Measured quantity"),
         )
+        # Both are hidden until there is something to choose.
         for box in (self.of, self.views):
             box.setMinimumContentsLength(_MIN_BOX_LETTERS)
             box.setMaximumWidth(_MAX_BOX_WIDTH)
             box.hide()
+        # The map and the line below it.
         self._caption = named(PlainLabel(wraps=True), role="caption")
         self._caption.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         self.plot = named(
@@ -81,7 +85,14 @@ class HeatView(QWidget):
         self.plot.placeholder = _NO_RUN
         self.plot.shared = Shared("heat", self.accessibleName(), always=True)  # named after the view's title
         boxes = fill(QHBoxLayout(), self.of, self.views, 1, spacing=6)
-        fill(QVBoxLayout(self), boxes, (self.plot, 1), self._caption, margins=(0, 0, 0, 0), spacing=2)
+        fill(
+            QVBoxLayout(self),
+            boxes,
+            (self.plot, 1),
+            self._caption,
+            margins=(0, 0, 0, 0),
+            spacing=2,
+        )
         self.views.activated.connect(self._on_view)
         self.of.activated.connect(self._on_view)
 
@@ -269,7 +280,12 @@ class HeatController(QObject):
             views.append((SIZES, tr("settings × k") if len(plan.axes) > 1 else _size_map_title(plan.axes)))
         left_out = plan.leaves_out or self._shown.left_out.shown
         first = plan.leaves_out or not measured
-        self.panel.offer(views, two_kinds=measured and left_out, left_out=left_out, first=first)
+        self.panel.offer(
+            views,
+            two_kinds=measured and left_out,
+            left_out=left_out,
+            first=first,
+        )
         return (measured or left_out) and bool(views)
 
     @Slot()
@@ -279,18 +295,24 @@ class HeatController(QObject):
         problem = self._shown.problem
         record = current.record
         dataset = current.dataset
+        # Nothing is drawn until the view can be.
         self._drawn = self._grids = self._pair = None
         self._shown.left_out.measure_all(self.panel.left_out())
+        # The map is empty without a run, or if
+        # the plan has no parameters to compare.
         view = self.panel.view()
         if record is None or dataset is None or problem or view is None or not record.plan.axes:
             self.panel.clear(problem)
             return
         self._drawn = record
+        # The title names the measure that is shown.
         title = tr("validation {name}")
         if self.panel.left_out():
             leaves_pairs = record.plan.pairs_out
             title = tr("leave-pair-out {name}") if leaves_pairs else tr("leave-query-out {name}")
         title = title.format(name=self._session.measure)
+        # The map is either over the number
+        # of features or over two grids.
         if view == SIZES:
             self._draw_sizes(record, title, longest_path(record.plan, dataset.n_features))
         else:
@@ -328,6 +350,8 @@ class HeatController(QObject):
 
     def _draw_grids(self, record: RunRecord, title: str, pair: Pair) -> None:
         """Show the best measure over two grids of values."""
+        # The values of the map, each the
+        # best over all other parameters.
         axes = record.plan.axes
         higher = measure(self._session.measure).higher_is_better
         self._pair = pair
@@ -335,11 +359,13 @@ class HeatController(QObject):
             axes, record.combinations, pair, lambda combination: self._curve(record, combination), higher
         )
         self._grids = grids
+        # The other parameters, over which the best value is taken.
         other_labels = [
             tr(axis.label) for index, axis in enumerate(axes) if index not in pair and len(axis.values) > 1
         ]
         has_sizes = record.plan.step_kind is not StepKind.ITERATIONS and record.plan.entry.selects
         other_labels += ["k"] if has_sizes else []
+        # The map is labelled with the values of its two grids.
         row_labels, column_labels = (
             [axis_value(axis, value) for value in axis.values] for axis in (grids.rows, grids.columns)
         )
@@ -359,17 +385,22 @@ class HeatController(QObject):
         While all folds are shown, the measure is the mean over folds. Only the last iteration of an optimizer
         is a model, so only this iteration is returned.
         """
+        # The measure that is shown: validation, or left-out.
         name = self._session.measure
         fold = self._shown.fold
         if self.panel.left_out():
             name = left_out_name(name, pairs=record.plan.pairs_out)
+        # Iterations end in one model, of
+        # which the measure is the last one.
         models = slice(-1, None) if record.plan.step_kind is StepKind.ITERATIONS else slice(None)
+        # All folds: the mean of the curve over the folds.
         if fold is None:
             mean = self._shown.mean(record, combination)
             across = mean.validation.get(name) if mean else None
             if mean is not None and across is not None:
                 return mean.x_values[models], across.mean[models]
             return np.empty(0, dtype=np.int64), np.empty(0)
+        # One fold: the curve of its path, once it is measured.
         path = record.paths.get((fold, combination))
         measured = self._shown.measures(record, (fold, combination), complete=True).get(name)
         if path is not None and measured is not None:

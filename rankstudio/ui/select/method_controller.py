@@ -153,6 +153,8 @@ class FoldHint(QObject):
     @Slot()
     def _update(self) -> None:
         """Show which parts the data lack; a notice that was closed stays closed until the message changes."""
+        # The message on the parts that the
+        # data lack; "" if they lack none.
         session = self._session
         dataset = session.dataset if session.has_documents else None
         lacking = lacking_parts(dataset, session.plan) if dataset is not None else ()
@@ -161,6 +163,7 @@ class FoldHint(QObject):
             message = _MISSING_PART_TEXTS[lacking].format(name=dataset.name)
         if message == self._said:
             return
+        # Only bars whose part is lacking show it.
         self._said = message
         for part, bars in self._bars.items():
             for bar in bars:

@@ -54,14 +54,24 @@ class SelectPage(RunController):
         self._models = models
         session = models.session
         runs = models.runs
+        # The form of the method, and the strip of runs
+        # with the memory forecast at the foot of the page.
         self.method = MethodController(theme, session, self)
         self.strip = RunStrip()
         self.forecast = MemoryForecast(models, self)
         self.foot = QWidget()
-        fill(QVBoxLayout(self.foot), self.forecast.label, self.strip, margins=(0, 0, 0, 0), spacing=4)
+        fill(
+            QVBoxLayout(self.foot),
+            self.forecast.label,
+            self.strip,
+            margins=(0, 0, 0, 0),
+            spacing=4,
+        )
+        # Selecting a run in the strip shows the run.
         self.strip.selected.connect(lambda key: look_at(session, runs, runs.record(key)))
         self.strip.follow.clicked.connect(self.follow)
         self.followingChanged.connect(lambda: self.strip.follow.setChecked(self.following))
+        # The strip is drawn again when anything changes that it shows.
         for signal in (
             session.measureChanged,
             runs.shownChanged,
@@ -69,12 +79,15 @@ class SelectPage(RunController):
             models.absence.changed,
         ):
             signal.connect(self.show_runs)
+        # The buttons of the strip lead to the
+        # pages that answer the next questions.
         page_of_button = {
             self.strip.why: "features",
             self.strip.sure: "evidence",
             self.strip.every: "compare",
             self.strip.another: "compare",
         }
+        # The commands that start, stop and continue runs.
         self.control = RunCommands(models, self, self.method.form, self.forecast, self)
         self.control.resumeAsked.connect(self.goOnAsked)
         self.control.failed.connect(self.failed)
@@ -89,7 +102,10 @@ class SelectPage(RunController):
         self.strip.another.clicked.connect(lambda: self.commandAsked.emit("comparison"))
 
     def join(self, pages: OtherPages) -> None:  # noqa: D102 - inherited
+        # The slider of the curves.
         SliderController(self._models.session, self._models.current, self.curves.slider, self)
+        # Hints about missing parts are shown
+        # where their measures would be.
         compare = pages.find("compare")
         features = pages.find("features")
         test_hints: Sequence[Notice] = ()
@@ -99,10 +115,14 @@ class SelectPage(RunController):
         self.fold_hint = FoldHint(self._models.session, bars, self)
         self.fold_hint.asked.connect(lambda: self.pageAsked.emit("select"))
         self.fold_hint.asked.connect(self.method.form.offer_folds)
+        # The page of features, if there is one, shows
+        # selections as they grow and the candidates of a step.
         if features is not None:
             self.grown.connect(features.show_growing)
             features.inspector.add_candidates(self.candidates)
             self.compared.connect(features.inspector.offer_candidates)
+        # Questions are offered only if the
+        # pages that answer them are there.
         self.strip.tells_why = features is not None
         self.strip.tells_how_sure = pages.find("evidence") is not None
 
@@ -153,7 +173,11 @@ class SelectPage(RunController):
         self.method.form.go_to(name)
 
     def _use(self, key: str, label: str) -> None:
-        self._models.session.change(tr("the method {label}").format(label=label), method=key, parameters={})
+        self._models.session.change(
+            tr("the method {label}").format(label=label),
+            method=key,
+            parameters={},
+        )
         self.pageAsked.emit("select")
 
     @Slot()

@@ -52,12 +52,16 @@ class MemoryForecast(QObject):
         self._session = session
         self._backend = backend
         self._budget = budget
+        # The last estimate, with the plan and data that it is for.
         self._estimate: tuple[Plan, FoldedDataset, MemoryEstimate] | None = None
+        # The label is hidden until there is something to say.
         self.label = named(
             PlainLabel(wraps=True), "memory-forecast", tr("memory of the next run"), role="muted"
         )
         self.label.setContentsMargins(8, 0, 8, 0)
         self.label.hide()
+        # The memory is estimated again after each
+        # change of the data, the plan or the limits.
         self._demand = OnDemand(
             parent=self,
             worker=worker,
@@ -233,9 +237,12 @@ class RunCommands(Controller):
 
     def _start(self, *, paused: bool) -> None:
         """Start a run of the form's plan, or resume the interrupted run of the same plan."""
+        # The form must be valid, and the data read as the plan says.
         dataset = self._session.dataset
         if dataset is None or not self._form.commit() or not self._session.read_as_planned:
             return
+        # No run starts without enough memory, or if one of
+        # the same plan can be resumed or is unfinished.
         if self._forecast.refusal:
             self.failed.emit(self._forecast.refusal)
             return
@@ -248,6 +255,7 @@ class RunCommands(Controller):
                 text = tr("Run {key} with the same settings is not finished.")
                 self.said.emit(text.format(key=record.key))
                 return
+        # If no run works, the new one is shown at once.
         if self._runs.current is None:  # then the new run is shown at once
             leave(self._session, self._runs)
             self._session.select(None, None)

@@ -53,6 +53,8 @@ class RunController(PageController):
 
     def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
         super().__init__(parent)
+        # The parts of the application's
+        # state that this controller shows.
         session = models.session
         runs = models.runs
         current = models.current
@@ -64,12 +66,15 @@ class RunController(PageController):
         self._runs = runs
         self._measured = measured
         self._current = current
+        # The two panels of the page, and the heat
+        # map, which is drawn within the curves.
         self.curves = CurvesPanel(theme)
         self.candidates = CandidatesView(theme)
         self.panels = self.curves, self.candidates
         self._paths = ShownPaths(session, current, measured, left_out)
         self._heat = HeatController(theme, session, self._paths, self)
         self.heat = self._heat.panel
+        # What is drawn at present.
         self._following = True
         self.curves.add_map(self.heat)
         self._preparation = ""
@@ -78,10 +83,22 @@ class RunController(PageController):
         self._drawn: tuple[Shown, str] | None = None  # the view and the convention that the curves show
         self._absence = models.absence
         self._absence.changed.connect(self._explain)
+        self._connect_signals()
+
+    def _connect_signals(self) -> None:
+        """Connect the panels and the parts of the state with this controller."""
+        session = self._session
+        runs = self._runs
+        current = self._current
+        left_out = self._left_out
+        # A click in a panel inspects a candidate or
+        # a step; a double click chooses the step.
         self.curves.picked.connect(self._inspect)
         self.curves.chosen.connect(self._choose)
         self.curves.confirmed.connect(current.choose_inspected)
         self.candidates.picked.connect(session.inspectAsked)
+        # Changes of the session, of the current
+        # model and of the runs are drawn.
         session.inspected.connect(self.candidates.select)
         session.foldChosen.connect(self.stop_following)
         self._heat.picked.connect(self._inspect)
@@ -89,13 +106,14 @@ class RunController(PageController):
         current.inspected.connect(self._show_inspected)
         current.changed.connect(self._follow)
         session.measureChanged.connect(self._show_measure)
-        measured.changed.connect(self._show_measured)
+        self._measured.changed.connect(self._show_measured)
         runs.eventNoted.connect(self._take)
         runs.changed.connect(self._begin_again)
         runs.added.connect(self._follow_first)
         runs.chosen.connect(self._leave)
         for signal in (runs.changed, runs.removed):
             signal.connect(self.followingChanged)
+        # The curve of left-out measures is computed on demand.
         self.curves.left_out.clicked.connect(left_out.toggle)
         left_out.changed.connect(self._show_left_out)
         left_out.grew.connect(self._grow_left_out)
@@ -168,6 +186,7 @@ class RunController(PageController):
         """Draw everything anew, for other data, another fold or another run."""
         view = self._current.shown
         record = self._current.shown.record
+        # The newest step belongs to the view before.
         self._newest = None
         if view.dataset is None:
             return
@@ -175,8 +194,11 @@ class RunController(PageController):
         problem = self._paths.problem
         self._explain()
         combinations = record.combinations if record else ()
+        # Whether there is a validation part, of the files
+        # or from inner folds, on which models are measured.
         measured = bool(plan.inner) or any(fold.vali is not None for fold in view.dataset.folds)
         mapped = self._heat.arrange(plan, measured)
+        # Empty curves for the plan of the view.
         self.curves.begin(
             method_label=plan.title,
             data_label=self._data_label(view.dataset),
@@ -189,11 +211,13 @@ class RunController(PageController):
             selects=plan.entry.selects,
             measured=plan.measured_criterion,
         )
+        # What they show, and whether the heat map is offered.
         self.curves.set_measure(self._session.measure)
         left_out = plan.leaves_out or self._left_out.shown
         self.curves.set_measured(measured, left_out, pairs=plan.pairs_out)
         self.curves.offer_map(mapped)
         self.curves.set_caption(problem)
+        # Draw what the run has found so far.
         if record is not None:
             for combination in range(len(combinations)):
                 self._draw_combination(record, combination)
@@ -224,11 +248,15 @@ class RunController(PageController):
     @Slot()
     def _show_inspected(self) -> None:
         """Mark the inspected model, and show the candidates of its step."""
+        # A model that the run does not have gets a
+        # curve of its own while it is inspected.
         inspection = self._current.shown.inspection
         if inspection is not None and inspection.key == PROBE:
             self._draw_live(inspection)
         else:
             self.curves.remove_path(PROBE)
+        # Mark the inspected model, or the same
+        # place on the mean over all folds.
         if inspection is not None:
             key = inspection.key
             k = inspection.x_value
@@ -238,6 +266,7 @@ class RunController(PageController):
             combination, k = self._inspected_mean()
             self.curves.inspect(combination, k)
             self._heat.inspect(combination, k)
+        # The candidates of its step, or else those of the newest step.
         model = self._current.shown.inspected
         if model is not None:
             self._show_step(model.step, model.plan, model.path.divisor)
@@ -265,7 +294,11 @@ class RunController(PageController):
         left_out = self._left_out
         box = self.curves.left_out
         box.setVisible(left_out.possible and not left_out.brought)
-        box.show_state(left_out.share, is_requested=left_out.asked, waiting=left_out.waiting)
+        box.show_state(
+            left_out.share,
+            is_requested=left_out.asked,
+            waiting=left_out.waiting,
+        )
         if left_out.shown != self._leaves_out:
             self._leaves_out = left_out.shown
             self.rebuild()
@@ -292,7 +325,14 @@ class RunController(PageController):
         measures = self._paths.with_left_out(path)
         view = self._current.shown
         key, label = (LIVE, view.model_label) if model.key == LIVE else (PROBE, view.label_of(model))
-        self.curves.set_path(key, path.x_values, path.criterion, measures, label=label, values=model.values)
+        self.curves.set_path(
+            key,
+            path.x_values,
+            path.criterion,
+            measures,
+            label=label,
+            values=model.values,
+        )
 
     def refresh(self) -> None:
         """Draw the heat map and the candidates of the newest step since the last call."""
@@ -326,6 +366,7 @@ class RunController(PageController):
 
         With ``growing``, the steps of an unfinished path are drawn, too.
         """
+        # All folds: the mean over the folds that are finished.
         fold = self._paths.fold
         if fold is None:
             mean = self._paths.mean(record, combination)
@@ -333,6 +374,8 @@ class RunController(PageController):
                 means = {name: across.mean for name, across in mean.validation.items()}
                 self.curves.set_path(combination, mean.x_values, mean.criterion.mean, means)
             return
+        # One fold: the finished path with the measures
+        # in use, or the steps of a growing path.
         path = record.paths.get((fold, combination))
         if path is not None:
             validation = self._paths.measures(record, (fold, combination))
@@ -403,6 +446,7 @@ class RunController(PageController):
 
     def _show_step(self, step: Step, plan: Plan, divisor: float) -> None:
         """Show the candidates of a step; ``divisor`` makes their scores comparable between folds."""
+        # A method without candidates has nothing to compare.
         dataset = self._current.shown.dataset
         score = plan.candidate_score
         self.compared.emit(score is not None)
@@ -411,6 +455,8 @@ class RunController(PageController):
         if dataset is None or not step.selected:
             self.candidates.clear()
         else:
+            # The scores of all candidates, and
+            # the lead of the selected one.
             margin = step_margin(score, step, divisor=divisor)
             values = score.of(step, divisor)
             ids = dataset.feature_ids
@@ -426,14 +472,18 @@ class RunController(PageController):
             return
         fold = self._paths.fold
         match event:
+            # A new unit: its fold is shown, unless all folds are shown.
             case UnitStarted() if self._following and fold is not None:
                 self._session.look_at(event.unit.fold)
             case BaselineFound() if event.fold == fold:
                 self._draw_baseline(record)
+            # A step of the shown fold extends its curve.
             case StepDone() if event.unit.fold == fold:
                 self._add(event)
                 self._newest = event
                 self._preparation = ""
+            # The mean over folds changes with each
+            # path; a path that grew is drawn already.
             case UnitFinished() if fold is None or event.path.unit.fold == fold:
                 self._heat_is_old = True
                 if fold is None or record.came_whole:

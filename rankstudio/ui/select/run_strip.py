@@ -68,27 +68,41 @@ class RunStrip(QFrame):
         super().__init__()
         named(self, "run-strip", tr("running and waiting runs"), role="panel")
         self.setFixedHeight(HEIGHT)
+        # The run that is shown: its name, progress and state.
         self._run = named(_RunButton(self.selected), "strip-run")
         self._bar = named(DeferredProgressBar(), "strip-progress", tr("progress of the run"))
         self._bar.setFixedWidth(120)
         self._state = named(ElidedLabel(), "strip-state", role="muted")
         self._covered = CoveredNumber()
+        # The next questions, which are
+        # offered when no run works or waits.
         self.why = _run_button(tr("Why these features?"), "strip-why")
         self.sure = _run_button(tr("How sure?"), "strip-sure")
         self.another = _run_button(tr("Compare with another method"), "strip-another")
         self._next = _NextQuestions(self.why, self.sure, self.another)
         self.follow = _run_button(tr("Follow"), "strip-follow", "quiet", _FOLLOW_HELP)
         self.follow.setCheckable(True)
+        # Runs other than the one shown: the
+        # running one, and the waiting ones.
         self._running_label = named(PlainLabel(), role="muted")
         self._working = _RunButton(self.selected)
         self._waiting_label = named(PlainLabel(), role="muted")
         self._waiting = [_RunButton(self.selected) for _ in range(_MAX_WAITING_BUTTONS)]
         self._more = named(PlainLabel(), role="muted")
         self.every = _run_button(tr("Compare"), "strip-compare", "quiet", tr("Show all runs"))
-        row = fill(QHBoxLayout(self), self._run, self._bar, self._state, margins=(8, 0, 8, 0), spacing=8)
+        # All widgets in one row, from left to right.
+        row = fill(
+            QHBoxLayout(self),
+            self._run,
+            self._bar,
+            self._state,
+            margins=(8, 0, 8, 0),
+            spacing=8,
+        )
         fill(row, self._covered, (self._next, 1))
         fill(row, self._running_label, self._working, self._waiting_label, *self._waiting, self._more)
         fill(row, self.follow, self.every)
+        # The strip starts without runs.
         self._placeholder = NO_RUN
         self.tells_why = False
         self.tells_how_sure = False
@@ -121,17 +135,23 @@ class RunStrip(QFrame):
         placeholder : str
             Text without a run.
         """
+        # The placeholder says if there are
+        # runs, but on other data only.
         of_dataset = [record for record in records if record.dataset is dataset]
         has_only_other_data = bool(records) and not of_dataset
         self._placeholder = _NO_RUN_HERE if placeholder == NO_RUN and has_only_other_data else placeholder
+        # The run that works, and those that wait.
         current = next((record for record in records if record.state in _WORKING_STATES), None)
         queued = [
             record for record in records if record.state is RunState.QUEUED and record is not shown_record
         ]
+        # Without a shown run, the strip shows the run that
+        # works on these data, or the latest one that ended.
         ended = (record for record in reversed(of_dataset) if record.state.ended)
         if shown_record is None:
             shown_record = current if current in of_dataset else next(ended, None)
         self._show_one(shown_record, view, sealed=sealed)
+        # The next questions are offered when nothing works or waits.
         is_idle = current is None and not queued
         self._next.offer(self._questions(shown_record) if shown_record is not None and is_idle else ())
         self._show_others(current if current is not shown_record else None, queued)
@@ -271,11 +291,13 @@ def _progress_text(record: RunRecord) -> str:
 
 def _outcome_text(record: RunRecord, result: RunResult | None) -> str:
     """Describe how a run ended, with the mean of its first measure."""
+    # A run that did not finish has no measure to show.
     word = _STATE_WORDS.get(record.state, "")
     if record.state is RunState.CANCELLED and record.n_units:
         return tr("stopped at {done} of {n} fits").format(done=record.units_done, n=record.n_units)
     if record.state is not RunState.DONE or result is None:
         return " · ".join(part for part in (word, record.remark) if part)
+    # The mean of its first measure over the folds.
     name = result.plan.measures[0]
     average = result.average.get(name)
     measure_text = ""
@@ -285,6 +307,8 @@ def _outcome_text(record: RunRecord, result: RunResult | None) -> str:
             "{name} {average:.4f} ({part}), mean over {n} folds",
             record.n_folds,
         ).format(name=name, average=average, part=result.part.label, n=record.n_folds)
+    # What it learned from, if not from
+    # labels, and where its results come from.
     on_disk = tr("read from disk") if record.dataset.from_disk else ""
     learned = learned_from(preferences_of(record.plan))
     return " · ".join(text for text in (word, learned, measure_text, on_disk) if text)

@@ -84,7 +84,13 @@ class ParameterSection(QWidget):
         self._is_new_method = True  # whether another method was shown since the last values or edit
         self._column = fill(QVBoxLayout(), margins=(0, 0, 0, 0), spacing=6)
         self.more = Disclosure(theme, f"{prefix}{fold}")
-        fill(QVBoxLayout(self), self._column, self.more, margins=(0, 0, 0, 0), spacing=6)
+        fill(
+            QVBoxLayout(self),
+            self._column,
+            self.more,
+            margins=(0, 0, 0, 0),
+            spacing=6,
+        )
 
     @property
     def fields(self) -> dict[str, Field]:

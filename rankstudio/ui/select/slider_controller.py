@@ -44,6 +44,8 @@ class SliderController(QObject):
     @Slot()
     def _show(self) -> None:
         """Show the first grid and the inspected value; add stops between values if paths are fast."""
+        # Stops are the values of the grid; if paths are fast
+        # to compute, there are finer ones between them.
         view = self._current.shown
         axis = view.axis
         is_live = view.plan.live
@@ -52,10 +54,13 @@ class SliderController(QObject):
         self._slider.setEnabled(view.fold is not None and axis is not None)
         if axis is None:
             return
+        # The slider is set only if its stops have
+        # changed, so that it stays where it is dragged.
         offered = axis.label, stops, tuple(axis.values)
         if offered != self._offered:
             self._offered = offered
             self._slider.set_values(stops, axis.label, axis.values)
+        # Show the inspected value.
         for plan_axis, value in zip(view.plan.axes, self._current.inspected_values, strict=True):
             if plan_axis == axis:
                 self._slider.select(value)

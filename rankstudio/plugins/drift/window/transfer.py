@@ -85,12 +85,16 @@ class TransferController(GivenController):
 
         def run(plans: tuple[Plan, Plan, str]) -> None:
             given_plan, plan, note = plans
+            # Other data may have been opened while the study was read.
             if dataset is not session.dataset:
                 return
+            # The own run of the same plan may exist
+            # already, then it is not repeated.
             row = Pipelines(session, runs, {}).rows([plan], [plan.data])[0]
             given_record = runs.start(given_plan, dataset, is_shown=False)
             existing_key = row.run if row.there else None
             own_record = runs.record(existing_key) if existing_key is not None else runs.start(plan, dataset)
+            # Compare exactly these two runs.
             marks.refer_to(own_record.key)
             for record in runs.records:
                 marks.tick(record.key, record in (own_record, given_record))
@@ -98,6 +102,7 @@ class TransferController(GivenController):
                 self.warned.emit(note)
             self.pageAsked.emit("compare")
 
+        # The study is read in the background.
         self._models.task_worker.task(
             tr("Testing the selection of {name}").format(name=path.name),
             partial(_transfer_plans, path, number, session.plan, dataset),

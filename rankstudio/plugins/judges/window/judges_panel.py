@@ -90,16 +90,25 @@ class JudgesPanel(Panel):
     """
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, tr("Judges"), name="judges-panel", keeps_title=True)
+        super().__init__(
+            theme,
+            tr("Judges"),
+            name="judges-panel",
+            keeps_title=True,
+        )
+        # The choice of the table, and that of the label in use.
         self.view = named(Segmented(_VIEWS, tr("show")), "judges-view")
         self.tools.addWidget(self.view)
         self.label = named(choice_box(()), "judges-label", tr("Label in use"))
         self._label_title = PlainLabel(tr("&Label in use"))
         self._label_title.setBuddy(self.label)
+        # Commands that compute the tables.
         tip = tr("Run pipelines on the labels of every judge and compare them.")
         self.several = named(QPushButton(tr("Compare labels…")), "judges-compare", tip=tip)
         self.flip = named(QPushButton(tr("Flip labels")), "judges-flip", tip=_FLIPS_HELP)
         about = tr("Agreement of the judges, selections under each, or selections with flipped labels.")
+        # The columns of the table depend on
+        # what it shows; see `show_rows`.
         self.table = TableView(
             theme,
             (),
@@ -130,6 +139,8 @@ class JudgesPanel(Panel):
 
         ``columns`` are the keys and titles of the columns. The first column stretches.
         """
+        # The first column stretches and is on
+        # the left; the others are numbers.
         table_columns = [
             Column(
                 key,
@@ -142,6 +153,7 @@ class JudgesPanel(Panel):
             )
             for index, (key, title) in enumerate(columns)
         ]
+        # The columns of the table are replaced only if they differ.
         if [column.key for column in table_columns] != self._columns:
             self._columns = [column.key for column in table_columns]
             self.table.set_columns(table_columns)
@@ -165,10 +177,14 @@ class JudgesController(Controller):
         self._session = models.session
         self.panel = JudgesPanel(theme)
         self.panels = (self.panel,)
+        # Results for the data and the runs that
+        # are shown; None until they are computed.
         self._agreement: Agreement | None = None
         self._selection: JudgeSelections | None = None
         self._flips: tuple[RunRecord, FlippedLabels] | None = None
         self._flipped_run: RunRecord | None = None  # the run whose labels are flipped now
+        # Agreement and selections are computed in
+        # the background when the panel shows them.
         worker = models.task_worker
         panel = self.panel
         fail = self.failed.emit
@@ -188,15 +204,19 @@ class JudgesController(Controller):
             failed=fail,
             panel=panel,
         )
+        # Flipped labels are computed on
+        # command, and shown as they grow.
         self._simulation = BackgroundSimulation(worker, tr("Flipping labels"), "flips", self)
         self._simulation.failed.connect(self.failed)
         self._simulation.grew.connect(self._grow)
         self._simulation.changed.connect(self.update)
+        # Commands of the user.
         panel.view.chosen.connect(self.update)
         panel.label.activated.connect(self._choose)
         panel.several.clicked.connect(self._session.labelsAsked)
         panel.flip.clicked.connect(self.toggle)
         panel.table.chosen.connect(self._inspect)
+        # Changes of the session and of the runs.
         self._session.datasetChanged.connect(self._forget)
         self._session.measureChanged.connect(self.update)
         models.runs.shownChanged.connect(self.update)
@@ -230,13 +250,16 @@ class JudgesController(Controller):
     @Slot()
     def update(self) -> None:
         """Show the chosen table with the results so far."""
+        # The panel is hidden unless there is something to show in it.
         self.panel.setVisible(bool(self._judges) or self.busy or self._flips is not None)
         if not self.panel.isVisible():
             return
+        # Have results computed that are out of date.
         self._agreement_demand.update()
         self._selection_demand.update()
         self.panel.flip.setText(tr("Stop") if self.busy else tr("Flip labels"))
         self.panel.flip.setEnabled(self.busy or self.possible)
+        # With one judge, only flipped labels can be shown.
         view = self.panel.view.value() if self._judges else FLIPS
         if view == AGREEMENT:
             self._show_agreement()
@@ -338,11 +361,14 @@ class JudgesController(Controller):
 
     def _show_agreement(self) -> None:
         """Show the agreement of each pair of judges."""
+        # The columns are there before the
+        # agreement is computed; the rows are not.
         titles = tr("judges"), tr("documents"), tr("queries"), "τ_b", "α"
         columns = list(zip(("judges", "documents", "queries", "tau", "alpha"), titles, strict=True))
         self.panel.table.placeholder = tr("Comparing the judges …")
         agreement = self._agreement
         note = ""
+        # One row for each pair of judges.
         rows = []
         if agreement is not None:
             note = tr(
@@ -368,10 +394,13 @@ class JudgesController(Controller):
     def _show_queries(self) -> None:
         """Show the agreement of the judges in each query, the least agreement first."""
         self.panel.table.placeholder = tr("Comparing the judges …")
+        # One column for the query, one for the
+        # mean, and one for each pair of judges.
         pairs = self._agreement.pairs if self._agreement is not None else ()
         titles = (f"{pair.first} · {pair.second}" for pair in pairs)
         columns = [("query", tr("query")), ("mean", tr("mean"))]
         columns += [(str(index), title) for index, title in enumerate(titles)]
+        # The values are in the order of the columns.
         rows = [
             _Row(
                 key=query,
@@ -385,6 +414,7 @@ class JudgesController(Controller):
 
     def _show_selection(self) -> None:
         """Show the share of the folds that select each feature under each judge."""
+        # Without several runs to compare, no selection is shown.
         selection = self._selection if self._selection_key() is not None else None
         self.panel.table.placeholder = _NO_RUNS
         if selection is None:
@@ -392,6 +422,7 @@ class JudgesController(Controller):
             return
         # "=" keeps the keys of judges apart from those of the other columns.
         columns = [("feature", tr("feature")), *((f"={j}", j) for j in selection.judges), ("n", tr("judges"))]
+        # One row for each feature.
         rows = []
         for column in selection.order().tolist():
             shares = {
@@ -414,6 +445,8 @@ class JudgesController(Controller):
             self.panel.show_rows((), (), "")
             return
         record, flips = self._flips
+        # The first column names the feature; the
+        # others are for the shares of flipped labels.
         columns = [("feature", tr("feature"))]
         columns += [(str(index), f"{100 * share:g} %") for index, share in enumerate(flips.shares)]
 
@@ -423,6 +456,8 @@ class JudgesController(Controller):
             texts = {str(index): text_of(number) for index, number in enumerate(numbers)}
             return _Row(name, feature, {"feature": name, **texts})
 
+        # One row for each feature, then one
+        # for the similarity of selections.
         rows = [
             row(
                 _id_and_name(int(flips.feature_ids[column]), flips.feature_names[column]),
@@ -433,6 +468,7 @@ class JudgesController(Controller):
             for column in flips.order().tolist()
         ]
         rows.append(row(tr("Jaccard with 0 %"), None, flips.jaccard.tolist(), "{:.2f}".format))
+        # Measures of a sealed test part stay hidden.
         if not self._session.is_sealed(record.dataset):
             rows += [row(name, None, v.mean(axis=1).tolist(), fixed) for name, v in flips.values.items()]
         note = tr(

@@ -35,7 +35,13 @@ class ChanceRow(QWidget):
         self.sentence = named(WrappedLabel(keeps=False), "chance-sentence", role="caption")
         self.sentence.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
-        fill(self.row, self.button, (self.sentence, 1), margins=(0, 4, 0, 0), spacing=8)
+        fill(
+            self.row,
+            self.button,
+            (self.sentence, 1),
+            margins=(0, 4, 0, 0),
+            spacing=8,
+        )
         self.hide()
 
     def show_obstacle(self, sentence: str) -> None:
@@ -52,6 +58,8 @@ class ChanceRow(QWidget):
         ``complete``. ``preferred`` says whether documents of preferences are permuted instead of labels, and
         ``seconds`` how long a test takes at most, infinity if that is unknown.
         """
+        # Before a test, the row says what would be
+        # permuted and how long it takes at most.
         tip = tr(
             "Run a permutation test of the selection: repeat it 999 times with labels permuted "
             "within queries."
@@ -66,6 +74,8 @@ class ChanceRow(QWidget):
         if not isinf(seconds):
             offer = tr("{permutations}, at most {time}").format(permutations=offer, time=duration(seconds))
         self.sentence.setText(sentence or offer)
+        # The button starts the test, or stops a growing
+        # one; after a complete test there is nothing to do.
         text = tr("Stop") if growing else tr("Permutation test")
         self.button.setText(text)
         self.button.setToolTip(tr("Stop the test and keep the permutations so far") if growing else tip)
@@ -92,6 +102,7 @@ def chance_sentence(
     preferred : bool
         Whether the path is learned from preferences.
     """
+    # The sentence on the result at this step.
     n = band.n_permutations
     p = float(band.p_values[position])
     count = band.as_good(position)
@@ -117,6 +128,8 @@ def chance_sentence(
         low=band.low[position],
         high=band.high[position],
     )
+    # Say before it how many permutations
+    # are done, if not all of them are.
     if n >= total:
         return sentence
     text = (

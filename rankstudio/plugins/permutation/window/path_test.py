@@ -48,7 +48,14 @@ class PathView(QWidget):
         self.chance = ChanceRow()
         self.chance.button.setObjectName("evidence-chance")
         self.chance.sentence.setObjectName("evidence-chance-said")
-        fill(QVBoxLayout(self), self.about, self.chance, 1, margins=(0, 0, 0, 0), spacing=4)
+        fill(
+            QVBoxLayout(self),
+            self.about,
+            self.chance,
+            1,
+            margins=(0, 0, 0, 0),
+            spacing=4,
+        )
 
 
 class PathTestController(CommandController):
@@ -151,6 +158,19 @@ def _show_chance(row: ChanceRow, tests: PermutationTests, model: SelectedModel) 
         x_values = tested_x_values(model, band)
         position = min(model.position, x_values.size - 1, band.observed.size - 1)
         step = f"{X_NAMES[model.path.step_kind]} = {x_values[position]}"
-        sentence = chance_sentence(band, position, step, N_PERMUTATIONS, growing=growing, preferred=preferred)
+        sentence = chance_sentence(
+            band,
+            position,
+            step,
+            N_PERMUTATIONS,
+            growing=growing,
+            preferred=preferred,
+        )
     complete = band is not None and band.n_permutations >= N_PERMUTATIONS
-    row.show_state(sentence, growing=growing, complete=complete, preferred=preferred, seconds=tests.seconds)
+    row.show_state(
+        sentence,
+        growing=growing,
+        complete=complete,
+        preferred=preferred,
+        seconds=tests.seconds,
+    )

@@ -57,9 +57,13 @@ class PreferencesView(QWidget):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         named(self, "preferences-view", tr("preferences between documents"))
+        # The name of the file, with a button
+        # that removes it from the plan.
         self.title = RemovableNote(theme, "preferences-name", tr("Use labels again"))
         self._facts = KeyValue()
         self.rows: tuple[Fact, ...] = ()
+        # The rule by which clicks become preferences:
+        # the pairs, and the weight of a click.
         rules = ("unclicked", tr("over unclicked")), ("skipped", tr("over skipped above"))
         self.pairs = named(choice_box(rules), "click-pairs", tr("pairs of clicks"))
         self.pairs.setToolTip(
@@ -76,10 +80,26 @@ class PreferencesView(QWidget):
                 "positions; “given” takes the inverse of the column propensity."
             )
         )
+        # The row with the rule is a widget of its own,
+        # because files of preferences have no rule.
         self.rule = QWidget()
         line = QHBoxLayout(self.rule)
-        fill(line, (self.pairs, 1), PlainLabel("η"), self.eta, margins=(0, 0, 0, 0), spacing=6)
-        fill(QVBoxLayout(self), self.title, self.rule, self._facts, margins=(0, 6, 0, 0), spacing=6)
+        fill(
+            line,
+            (self.pairs, 1),
+            PlainLabel("η"),
+            self.eta,
+            margins=(0, 0, 0, 0),
+            spacing=6,
+        )
+        fill(
+            QVBoxLayout(self),
+            self.title,
+            self.rule,
+            self._facts,
+            margins=(0, 6, 0, 0),
+            spacing=6,
+        )
         self.hide()
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -124,6 +144,7 @@ def click_facts(summary: PreferenceSummary, clicks: ClickFacts) -> tuple[Fact, .
 
 def preference_facts(summary: PreferenceSummary) -> tuple[Fact, ...]:
     """Return the counts of preferences, and their meaning, as facts."""
+    # Counts of preferences, pairs and contradictions are always shown.
     queries = trn("{n:,} query", "{n:,} queries", summary.n_queries).format(n=summary.n_queries)
     about = tr("Between {n:,} documents.").format(n=summary.n_documents)
     facts = [
@@ -139,6 +160,7 @@ def preference_facts(summary: PreferenceSummary) -> tuple[Fact, ...]:
             tooltip=tr("Pairs with preferences in both directions: every ranking contradicts one of them."),
         ),
     ]
+    # The largest cycle is shown only if there is one.
     cycles = tr("largest {n}").format(n=summary.largest) if summary.n_cycles else ""
     meaning = tr(
         "Preference cycles: no ranking can satisfy all {inside:,} preferences inside these "
@@ -184,6 +206,8 @@ class PreferencesController(CommandController):
     def join(self, pages: OtherPages) -> None:
         """Add the view to the panel of the data."""
         self.view: PreferencesView = pages.find("data").panel.add_below(PreferencesView)
+        # Preferences are counted in the
+        # background when the view appears.
         self._counted = OnDemand(
             parent=self,
             worker=self._worker,
@@ -193,6 +217,7 @@ class PreferencesController(CommandController):
             panel=self.view,
             on=(self.view.appeared,),
         )
+        # Edits in the view, and changes of the session.
         self.view.title.button.clicked.connect(self.remove)
         self.view.pairs.activated.connect(self.use_rule)
         self.view.eta.editingFinished.connect(self.use_rule)
@@ -221,6 +246,8 @@ class PreferencesController(CommandController):
         def use(preferences: dict[str, str]) -> None:
             if dataset is session.dataset:
                 session.change(tr("the preferences"), preferences=preferences)
+                # The message says how clicks are
+                # weighted, if the file has clicks.
                 text = tr("The next run learns from the preferences of {file}")
                 if "pairs" in preferences and rule is None and preferences["eta"] == USUAL_ETA:
                     text = tr(
@@ -235,6 +262,8 @@ class PreferencesController(CommandController):
             self.failed.emit(reason)
             self._show()  # restores the rule of the plan in the view
 
+        # The file is read in the background. Of two
+        # waiting files, only the later one is read.
         self._worker.task(
             tr("Reading preferences"),
             _preference_entry,
@@ -272,18 +301,21 @@ class PreferencesController(CommandController):
     @Slot()
     def _show(self) -> None:
         """Show the file of the plan, and its counts for the shown fold."""
+        # Counts of other data are forgotten.
         session = self._session
         preferences = preferences_of(session.plan)
         if session.dataset is not self._dataset:
             self._dataset = session.dataset
             self._summaries = {}
             self._counted.forget()
+        # The counts are of the shown fold, or of all folds.
         has_several = session.dataset is not None and len(session.dataset.folds) > 1
         part = ""
         if has_several and session.fold:
             part = tr("training part of fold {fold}").format(fold=session.fold)
         elif has_several:
             part = tr("all parts")
+        # Show what is known, and count the rest in the background.
         self.view.show_summary(self._summaries.get(self._wanted))
         self.view.show_file(preferences if session.dataset is not None else {}, part)
         self._counted.update()

@@ -46,6 +46,8 @@ class ReportController(PageController):
 
     def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
         super().__init__(parent)
+        # The parts of the application's state
+        # from which the report is made.
         session = models.session
         runs = models.runs
         worker = models.task_worker
@@ -55,16 +57,20 @@ class ReportController(PageController):
         self._store = models.study_store
         self._worker = worker
         self._marks = models.marks
+        # The panels of the page.
         self.words = WordsPanel(theme)
         self.outline = OutlinePanel(theme)
         self.preview = PreviewPanel(theme)
         self.panels = self.words, self.outline, self.preview
+        # The settings of the report, and the report that was made last.
         self._settings = ReportSettings()
         self._has_unwritten_settings = False
         self._seal_marks = session.seal_marks
         self._report: Report | None = None
         self._unseen = False  # whether the report changed while its page was hidden
         self._folder = Path.home()
+        # The report is made in the background, when the
+        # page is visible and something in it has changed.
         run_signals = (runs.ended, runs.removed, runs.added, runs.labelled, runs.changed, runs.kept)
         self._demand = OnDemand(
             parent=self,
@@ -76,16 +82,20 @@ class ReportController(PageController):
             panel=self.preview,
             on=(*run_signals, models.marks.changed, session.datasetChanged),
         )
+        # The preview is drawn again only after a pause in typing.
         self._pause = single_shot(_TYPING_PAUSE_MILLISECONDS, self._show, self)
         self._turn = single_shot(0, self.update, self)
         self._show_settings(self._settings)
+        # The user's edits and commands.
         self.words.written.connect(self._note_words)
         self.outline.arranged.connect(self._note_sections)
         self.outline.usual.clicked.connect(self._arrange_as_usual)
         self.preview.save.clicked.connect(self.ask_save)
         self.preview.read.clicked.connect(self.open_in_browser)
+        # The settings of the report are kept in the study.
         runs.cleared.connect(self._read)
         runs.storageBegan.connect(self._write)
+        # When seals change, no sealed number stays visible.
         session.sealChanged.connect(self._cover)
 
     @property
@@ -177,7 +187,13 @@ class ReportController(PageController):
     def _with_report(self, write: Callable[[Report], Path], then: Callable[[Path], object]) -> None:
         report = self.report
         if report is not None:
-            self._worker.task(tr("Saving the report"), write, report, on_done=then, on_error=self.failed.emit)
+            self._worker.task(
+                tr("Saving the report"),
+                write,
+                report,
+                on_done=then,
+                on_error=self.failed.emit,
+            )
 
     def request(self) -> ReportRequest:
         """Return the request for a report: the runs that are listed and ticked, of the open dataset."""

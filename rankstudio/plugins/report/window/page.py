@@ -24,6 +24,8 @@ class ReportPage(ReportController):
         description = tr(
             "Results, tests, features and figures of all finished runs: what the Report page shows."
         )
+        # The formats, and the name of the
+        # file, which is that of the data.
         formats = (("HTML", ".html"), ("PDF", ".pdf"))
         data = self._session.dataset
         name = file_stem(data.name if data is not None else "rankstudio")

@@ -106,12 +106,14 @@ class OutlinePanel(Panel):
             padding=6,
             name="report-sections-panel",
         )
+        # The list of the sections, which are moved by dragging.
         self.list = named(QListWidget(), "report-sections", tr("Sections of the report"))
         self.list.setDragDropMode(QAbstractItemView.DragDropMode.InternalMove)
         self.list.setDefaultDropAction(Qt.DropAction.MoveAction)
         self.list.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.body.addWidget(self.list)
+        # Sections can be moved with buttons and shortcuts, too.
         self.up = self.add_tool("chevron-up", tr("Move the section up (Alt+Up)"))
         self.down = self.add_tool("chevron-down", tr("Move the section down (Alt+Down)"))
         self.usual = self.add_tool("reset", tr("All sections in their usual order"))
@@ -120,6 +122,7 @@ class OutlinePanel(Panel):
             shortcut = QShortcut(QKeySequence(keys), self.list)
             shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
             shortcut.activated.connect(lambda by=by: self.move_section(by))
+        # A tick and a move both change the report.
         self.list.itemChanged.connect(lambda _: self.arranged.emit())
         self.list.model().rowsMoved.connect(lambda *_: self.arranged.emit())
 
@@ -263,7 +266,13 @@ class PreviewPanel(Panel):
     """
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, tr("Preview"), tr("as on paper"), padding=0, name="report-preview-panel")
+        super().__init__(
+            theme,
+            tr("Preview"),
+            tr("as on paper"),
+            padding=0,
+            name="report-preview-panel",
+        )
         self.sheet = named(_Sheet(), "report-preview", tr("Preview of the report"))
         self.body.addWidget(self.sheet)
         read = tr("Write the report to a temporary file and open it in the browser")

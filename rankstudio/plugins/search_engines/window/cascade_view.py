@@ -75,6 +75,7 @@ class CascadeView(ContributedView):
         self._front: CascadeFront | None = None
         self._run = ""
         self._key = 0
+        # The plot and the table show the same cascades.
         self.plot = named(ParetoPlot(theme, tr("validation measure"), PER_QUERY), "cascade-plot")
         self.plot.setMinimumHeight(LEAST_PLOT)
         self.plot.shared = Shared("cascades", tr("Cascades by time"))
@@ -88,6 +89,7 @@ class CascadeView(ContributedView):
         )
         self.table.setMinimumHeight(LEAST_PLOT)
         self.sentence = named(PlainLabel(wraps=True), "cascade-sentence", role="caption")
+        # The budget, for which the view marks the best cascade.
         self.budget = named(
             spaced(QDoubleSpinBox()),
             "cascade-budget",
@@ -100,9 +102,19 @@ class CascadeView(ContributedView):
         self.budget.setSuffix(f" {tr('ms')}")
         self.budget.setSpecialValueText(tr("no budget"))
         self.budget.valueChanged.connect(self._choose)
+        # A cascade that is clicked in the plot or
+        # in the table is described in the sentence.
         self.plot.picked.connect(self._look_at)
         self.table.chosen.connect(self._look_at_row)
-        top = fill(QHBoxLayout(), (self.sentence, 1), self.budget, margins=(12, 8, 8, 4), spacing=8)
+        # The sentence and the budget are
+        # above the plot, the table below it.
+        top = fill(
+            QHBoxLayout(),
+            (self.sentence, 1),
+            self.budget,
+            margins=(12, 8, 8, 4),
+            spacing=8,
+        )
         drawn = fill(QVBoxLayout(), (self.plot, 1), margins=(12, 0, 8, 4))
         halves = fill(QVBoxLayout(), (drawn, 3), (self.table, 2), spacing=0)
         fill(self.body, top, (halves, 1))
@@ -151,6 +163,8 @@ class CascadeView(ContributedView):
         """Mark the best cascade within the budget."""
         if self._front is None:
             return
+        # The table marks the best cascade within
+        # the budget; a budget of 0 is none.
         self.budget.setEnabled(True)
         budget = self.budget.value()
         cascades = self._front.cascades
@@ -160,6 +174,8 @@ class CascadeView(ContributedView):
             for i, cascade in enumerate(cascades)
         ]
         self.table.set_rows(rows)
+        # The plot shows the front; its last cascade
+        # is the slowest one with the best measure.
         last = len(cascades) - 1
         chosen = best or cascades[0]
         levels = (cascades[-1].validation,) * len(cascades)
@@ -174,6 +190,7 @@ class CascadeView(ContributedView):
             cost=cost,
         )
         self.plot.set_spots([self._spot(cascade) for cascade in cascades], marks)
+        # Describe the marked cascade, or say that none is cheap enough.
         if best is not None:
             self._look_at(position)
             return
@@ -221,7 +238,12 @@ def _stages_text(cascade: Cascade) -> str:
 def _cascade_sentence(name: str, cascade: Cascade) -> str:
     text = tr("{stages}: {name} {value:.4f} at {number} ms per query.")
     number = significant(cascade.milliseconds)
-    return text.format(stages=_stages_text(cascade), name=name, value=cascade.validation, number=number)
+    return text.format(
+        stages=_stages_text(cascade),
+        name=name,
+        value=cascade.validation,
+        number=number,
+    )
 
 
 def _cascade_columns(name: str) -> tuple[Column, ...]:
