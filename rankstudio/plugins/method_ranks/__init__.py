@@ -15,11 +15,13 @@ from __future__ import annotations
 
 from rankstudio.engine.plugins.engine_functions import EngineFunction
 from rankstudio.engine.plugins.plugin import Plugin
+from rankstudio.engine.plugins.report_parts import ReportPart
 from rankstudio.engine.plugins.terminal_commands import TerminalCommand
 
 PLUGIN = Plugin(
     name="method-ranks",
     commands=(TerminalCommand("rank-methods", "rankstudio.plugins.method_ranks.command"),),
+    report_parts=(ReportPart("ranks", "rankstudio.plugins.method_ranks.report_part:rank_blocks"),),
     functions=(EngineFunction("method_ranks", "rankstudio.plugins.method_ranks.method_ranking"),),
     summary="Mean ranks of methods over datasets, with tests and the critical-difference diagram.",
 )

@@ -29,6 +29,7 @@ ranks with Holm's correction, and the probabilities of the Bayesian signed-rank 
   rankstudio rank-methods a.rankstudio b.rankstudio --measure NDCG@10 --rope 0.005
   rankstudio rank-methods results/study.rankstudio --leave-out GAS --leave-out MQ2008
   rankstudio rank-methods results/study.rankstudio --csv ranks.csv --latex ranks.tex
+  rankstudio rank-methods results/study.rankstudio --figure ranks.pdf --tikz ranks-diagram.tex
 
 A value is the mean over the queries of a dataset. On each dataset the runs of one group of comparable runs
 count, and a method counts if it has a run on every dataset. What is left out is listed with the reason. Tests
@@ -77,6 +78,18 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--csv", type=Path, metavar="FILE", help="write values and ranks as CSV")
     parser.add_argument("--latex", type=Path, metavar="FILE", help="write the tables as LaTeX, for booktabs")
+    parser.add_argument(
+        "--tikz", type=Path, metavar="FILE", help="write the critical-difference diagram as TikZ"
+    )
+    parser.add_argument(
+        "--figure",
+        type=Path,
+        metavar="FILE",
+        help="write the critical-difference diagram; the ending is pdf, svg, png or csv",
+    )
+    parser.add_argument(
+        "--width", default="column", metavar="WIDTH", help="width of the figure, such as 85mm or page"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
     add_force_option(parser)
 
@@ -87,7 +100,8 @@ def run(args: argparse.Namespace) -> int:
     from rankstudio.plugins.method_ranks.ranking_tables import ranking_as_dict, ranking_tables
 
     name = measure(args.measure).name if args.measure else ""
-    outputs = [path for path in (args.csv, args.latex) if path is not None]
+    outputs = [path for path in (args.csv, args.latex, args.tikz, args.figure) if path is not None]
+    _check_figure(args.figure)
     if sum(map(is_standard, outputs)) + args.json > 1:
         raise ParameterError("FILE", "-", "at most one output on the standard output")
     check_outputs(outputs, args)
@@ -102,6 +116,14 @@ def run(args: argparse.Namespace) -> int:
     elif not any(map(is_standard, outputs)):
         tell(document(ranking_tables(ranking)))
     return 0
+
+
+def _check_figure(path: Path | None) -> None:
+    """Refuse a figure in another format than those of figures, before anything is computed."""
+    from rankstudio.engine.export.figures.files import FORMATS
+
+    if path is not None and path.suffix.lower().removeprefix(".") not in FORMATS:
+        raise ParameterError("--figure", str(path), f"a file ending in .{', .'.join(FORMATS)}")
 
 
 def _report_sources(
@@ -127,6 +149,9 @@ def _report_sources(
 
 def _files(args: argparse.Namespace, ranking: MethodRanking) -> dict[Path, str | bytes]:
     """Return the contents of the files that are asked for, by their paths."""
+    from rankstudio.engine.export.figures.files import figure_bytes
+    from rankstudio.engine.export.figures.style import style_of
+    from rankstudio.plugins.method_ranks.rank_diagram import rank_diagram, tikz_text
     from rankstudio.plugins.method_ranks.ranking_tables import ranking_tables, values_csv
 
     files: dict[Path, str | bytes] = {}
@@ -134,4 +159,9 @@ def _files(args: argparse.Namespace, ranking: MethodRanking) -> dict[Path, str |
         files[args.csv] = values_csv(ranking)
     if args.latex is not None:
         files[args.latex] = f"{document(ranking_tables(ranking), 'latex')}\n"
+    if args.tikz is not None:
+        files[args.tikz] = tikz_text(rank_diagram(ranking))
+    if args.figure is not None:
+        form = args.figure.suffix.lower().removeprefix(".")
+        files[args.figure] = figure_bytes(rank_diagram(ranking), style_of(args.width), form)
     return files
