@@ -13,7 +13,9 @@ multiple classifiers through Bayesian analysis. Journal of Machine Learning Rese
 
 from __future__ import annotations
 
+from rankstudio.engine.language import translatable
 from rankstudio.engine.plugins.engine_functions import EngineFunction
+from rankstudio.engine.plugins.page_parts import PagePart
 from rankstudio.engine.plugins.plugin import Plugin
 from rankstudio.engine.plugins.report_parts import ReportPart
 from rankstudio.engine.plugins.terminal_commands import TerminalCommand
@@ -21,6 +23,16 @@ from rankstudio.engine.plugins.terminal_commands import TerminalCommand
 PLUGIN = Plugin(
     name="method-ranks",
     commands=(TerminalCommand("rank-methods", "rankstudio.plugins.method_ranks.command"),),
+    parts=(
+        PagePart(
+            key="method-ranks",
+            label=translatable("Methods over datasets"),
+            page="compare",
+            column="compare",
+            controller="rankstudio.plugins.method_ranks.window.ranks_panel:RanksController",
+            size=240,
+        ),
+    ),
     report_parts=(ReportPart("ranks", "rankstudio.plugins.method_ranks.report_part:rank_blocks"),),
     functions=(EngineFunction("method_ranks", "rankstudio.plugins.method_ranks.method_ranking"),),
     summary="Mean ranks of methods over datasets, with tests and the critical-difference diagram.",
