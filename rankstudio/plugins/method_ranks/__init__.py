@@ -34,6 +34,6 @@ PLUGIN = Plugin(
         ),
     ),
     report_parts=(ReportPart("ranks", "rankstudio.plugins.method_ranks.report_part:rank_blocks"),),
-    functions=(EngineFunction("method_ranks", "rankstudio.plugins.method_ranks.method_ranking"),),
+    functions=(EngineFunction("method_ranks", "rankstudio.plugins.method_ranks.mean_ranks"),),
     summary="Mean ranks of methods over datasets, with tests and the critical-difference diagram.",
 )

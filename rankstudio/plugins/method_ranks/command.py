@@ -16,8 +16,8 @@ from rankstudio.engine.metrics.names import measure
 
 if TYPE_CHECKING:
     from rankstudio.engine.analysis.reported_runs import ReportSource
-    from rankstudio.plugins.method_ranks.compared_methods import LeftOut
-    from rankstudio.plugins.method_ranks.method_ranking import MethodRanking
+    from rankstudio.plugins.method_ranks.compared_methods import Exclusion
+    from rankstudio.plugins.method_ranks.mean_ranks import MethodRanking
 
 HELP = "rank the methods of studies over their datasets, with tests"
 DESCRIPTION = """\
@@ -96,7 +96,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry the command out."""
-    from rankstudio.plugins.method_ranks.method_ranking import study_ranking
+    from rankstudio.plugins.method_ranks.mean_ranks import study_ranking
     from rankstudio.plugins.method_ranks.ranking_tables import ranking_as_dict, ranking_tables
 
     name = measure(args.measure).name if args.measure else ""
@@ -128,10 +128,10 @@ def _check_figure(path: Path | None) -> None:
 
 def _report_sources(
     args: argparse.Namespace, outputs: list[Path]
-) -> tuple[list[ReportSource], list[LeftOut]]:
+) -> tuple[list[ReportSource], list[Exclusion]]:
     """Return the finished runs of the studies, and the runs that are not finished."""
     from rankstudio.engine.analysis.reported_runs import DataOpener, read_study
-    from rankstudio.plugins.method_ranks.compared_methods import LeftOut
+    from rankstudio.plugins.method_ranks.compared_methods import Exclusion
 
     opener = DataOpener()
     sources = []
@@ -143,7 +143,7 @@ def _report_sources(
             for summary in runs:
                 if not summary.finished or summary.damage:
                     name = f"run {summary.key.id}, {summary.key.plan.title} on {study.data(summary.key).name}"
-                    unfinished.append(LeftOut(name, "damaged" if summary.damage else "not finished"))
+                    unfinished.append(Exclusion(name, "damaged" if summary.damage else "not finished"))
     return sources, unfinished
 
 

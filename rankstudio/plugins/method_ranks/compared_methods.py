@@ -55,7 +55,7 @@ class CandidateRun:
 
 
 @dataclass(frozen=True)
-class LeftOut:
+class Exclusion:
     """A run, method or dataset that is not compared.
 
     Attributes
@@ -107,14 +107,14 @@ class MethodTable:
     datasets : tuple of ComparedDataset
     values : ndarray of shape (n_datasets, n_methods)
         Means over the queries that all runs on a dataset have values for.
-    left_out : tuple of LeftOut
+    left_out : tuple of Exclusion
     """
 
     measure: str
     methods: tuple[str, ...]
     datasets: tuple[ComparedDataset, ...]
     values: Floats
-    left_out: tuple[LeftOut, ...] = ()
+    left_out: tuple[Exclusion, ...] = ()
 
 
 def candidate_runs(sources: Sequence[ReportSource]) -> list[CandidateRun]:
@@ -149,7 +149,7 @@ def method_table(
         For a name to leave out that no method and no dataset has.
     """
     measure = measure or next((comparing_measure(run.result.plan) for run in candidates), "")
-    left_out: list[LeftOut] = []
+    left_out: list[Exclusion] = []
     groups = _chosen_groups(_with_measure(candidates, measure, left_out), left_out)
     names = _method_names([run for group in groups.values() for run in group])
     cells = {data: _runs_by_method(data, group, names, left_out) for data, group in groups.items()}
@@ -170,7 +170,7 @@ def method_table(
 
 
 def _with_measure(
-    candidates: Sequence[CandidateRun], measure: str, left_out: list[LeftOut]
+    candidates: Sequence[CandidateRun], measure: str, left_out: list[Exclusion]
 ) -> list[CandidateRun]:
     """Return the runs with values of a measure; the others are added to those left out.
 
@@ -183,10 +183,10 @@ def _with_measure(
             kept.append(run)
         elif not result.has_per_query(measure):
             reason = tr("has no values of {measure} for each query").format(measure=measure)
-            left_out.append(LeftOut(_run_on_data(run), reason))
+            left_out.append(Exclusion(_run_on_data(run), reason))
         elif np.isnan(result.per_query(measure)).all():
             reason = tr("{measure} is not defined in any query").format(measure=measure)
-            left_out.append(LeftOut(_run_on_data(run), reason))
+            left_out.append(Exclusion(_run_on_data(run), reason))
         else:
             kept.append(run)
     return kept
@@ -198,7 +198,7 @@ def _run_on_data(run: CandidateRun) -> str:
 
 
 def _chosen_groups(
-    candidates: Sequence[CandidateRun], left_out: list[LeftOut]
+    candidates: Sequence[CandidateRun], left_out: list[Exclusion]
 ) -> dict[str, list[CandidateRun]]:
     """Return the runs of the group that counts on each dataset: that with the most methods.
 
@@ -216,13 +216,13 @@ def _chosen_groups(
         for group in groups:
             if group is not most:
                 reason = group.unranked or comparable(_first_run(group), _first_run(most)).reason
-                left_out += [LeftOut(_run_on_data(candidates[index]), reason) for index in group.runs]
+                left_out += [Exclusion(_run_on_data(candidates[index]), reason) for index in group.runs]
         if most is None:
             continue
         digest = most.key.data_digest
         same = names_by_digest.setdefault(digest, data) if digest else data
         if same != data:
-            left_out.append(LeftOut(data, tr("the same data as {other}").format(other=same)))
+            left_out.append(Exclusion(data, tr("the same data as {other}").format(other=same)))
             continue
         chosen[data] = [candidates[index] for index in most.runs]
     return chosen
@@ -273,7 +273,7 @@ def _method_key(run: CandidateRun) -> str:
 
 
 def _runs_by_method(
-    data: str, runs: Sequence[CandidateRun], names: Mapping[str, str], left_out: list[LeftOut]
+    data: str, runs: Sequence[CandidateRun], names: Mapping[str, str], left_out: list[Exclusion]
 ) -> dict[str, CandidateRun]:
     """Return the first run of each method on a dataset; later ones are added to those left out."""
     by_method: dict[str, CandidateRun] = {}
@@ -281,7 +281,7 @@ def _runs_by_method(
         first = by_method.setdefault(names[_method_key(run)], run)
         if first is not run:
             reason = tr("the same method as {run}, which counts").format(run=first.name)
-            left_out.append(LeftOut(_run_on_data(run), reason))
+            left_out.append(Exclusion(_run_on_data(run), reason))
     return by_method
 
 
@@ -289,7 +289,7 @@ _Cells = dict[str, dict[str, CandidateRun]]
 """Runs by dataset and method."""
 
 
-def _drop_unwanted(cells: _Cells, unwanted: Sequence[str], left_out: list[LeftOut]) -> None:
+def _drop_unwanted(cells: _Cells, unwanted: Sequence[str], left_out: list[Exclusion]) -> None:
     """Remove the methods and datasets that the user does not want to compare."""
     methods = {name: None for runs in cells.values() for name in runs}
     for name in dict.fromkeys(unwanted):
@@ -298,15 +298,15 @@ def _drop_unwanted(cells: _Cells, unwanted: Sequence[str], left_out: list[LeftOu
         cells.pop(name, None)
         for runs in cells.values():
             runs.pop(name, None)
-        left_out.append(LeftOut(name, tr("left out on request")))
+        left_out.append(Exclusion(name, tr("left out on request")))
 
 
-def _drop_incomplete(cells: _Cells, left_out: list[LeftOut]) -> None:
+def _drop_incomplete(cells: _Cells, left_out: list[Exclusion]) -> None:
     """Remove datasets with a single method, then methods without a run on each of the other datasets."""
     for data in [data for data, runs in cells.items() if len(runs) < 2]:
         runs = cells.pop(data)
         reason = tr("only {method} has a comparable run").format(method=next(iter(runs)))
-        left_out.append(LeftOut(data, reason if runs else tr("no method has a comparable run")))
+        left_out.append(Exclusion(data, reason if runs else tr("no method has a comparable run")))
     methods = dict.fromkeys(name for runs in cells.values() for name in runs)
     order = list(methods)
     for name in order:
@@ -315,7 +315,7 @@ def _drop_incomplete(cells: _Cells, left_out: list[LeftOut]) -> None:
             for runs in cells.values():
                 runs.pop(name, None)
             text = tr("no comparable run on {data}")
-            left_out.append(LeftOut(name, text.format(data=_listed(missing))))
+            left_out.append(Exclusion(name, text.format(data=_listed(missing))))
     for data, runs in cells.items():
         cells[data] = {name: runs[name] for name in order if name in runs}
 

@@ -6,13 +6,13 @@ from matplotlib.figure import Figure as Paper
 
 from rankstudio.engine.export.figures.page import FigurePage, Look
 from rankstudio.engine.export.figures.style import FigureStyle
-from rankstudio.plugins.method_ranks.rank_diagram import MAX_NAME_SHARE, RankDiagram, laid_out
+from rankstudio.plugins.method_ranks.diagram_layout import MAX_NAME_SHARE, DrawnRanks, laid_out
 
 _MARGIN = 0.4  # that a page leaves at each edge, in sizes of the text
 _WIDTHS = {"axis": 0.09, "stem": 0.09, "group": 0.32, "difference": 0.12}  # of lines
 
 
-def diagram_paper(diagram: RankDiagram, style: FigureStyle) -> Paper:
+def diagram_paper(diagram: DrawnRanks, style: FigureStyle) -> Paper:
     """Return a page with a diagram, whose area is measured in sizes of the text."""
     em = style.em
     page = FigurePage(style)

@@ -6,7 +6,7 @@ from typing import Any
 
 from rankstudio.engine.export.tables import TextTable, csv_text, p_text
 from rankstudio.engine.language import tr
-from rankstudio.plugins.method_ranks.method_ranking import MethodRanking
+from rankstudio.plugins.method_ranks.mean_ranks import MethodRanking
 
 _MAX_MATRIX = 20  # methods up to which wins are a matrix
 

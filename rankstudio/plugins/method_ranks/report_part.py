@@ -9,7 +9,7 @@ from rankstudio.engine.errors import PlanError
 from rankstudio.engine.export.figures.values import Figure
 from rankstudio.engine.export.tables import TextTable
 from rankstudio.engine.plugins.report_parts import Paragraph
-from rankstudio.plugins.method_ranks.method_ranking import study_ranking
+from rankstudio.plugins.method_ranks.mean_ranks import study_ranking
 from rankstudio.plugins.method_ranks.rank_diagram import rank_diagram
 from rankstudio.plugins.method_ranks.ranking_tables import ranking_tables
 

@@ -9,7 +9,7 @@ from experiment.runs import fold, result
 from rankstudio.engine import method_ranks
 from rankstudio.engine.errors import ParameterError, PlanError
 from rankstudio.plugins.method_ranks.compared_methods import CandidateRun, method_table
-from rankstudio.plugins.method_ranks.method_ranking import MIN_DATASETS, ranking_of
+from rankstudio.plugins.method_ranks.mean_ranks import MIN_DATASETS, ranking_of
 
 METHODS = {"gas": 0.3, "rankrls": 0.5, "greedy-rankrls": 0.4}
 

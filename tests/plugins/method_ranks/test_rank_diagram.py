@@ -11,8 +11,9 @@ from demsar_example import AUC, DATASETS, METHODS
 from rankstudio.engine.export.figures.files import figure_bytes
 from rankstudio.engine.export.figures.style import style_of
 from rankstudio.plugins.method_ranks.compared_methods import ComparedDataset, MethodTable
-from rankstudio.plugins.method_ranks.method_ranking import ranking_of
-from rankstudio.plugins.method_ranks.rank_diagram import RankDiagram, laid_out, rank_diagram, tikz_text
+from rankstudio.plugins.method_ranks.diagram_layout import laid_out
+from rankstudio.plugins.method_ranks.mean_ranks import ranking_of
+from rankstudio.plugins.method_ranks.rank_diagram import RankDiagram, rank_diagram, tikz_text
 from rankstudio.plugins.method_ranks.ranking_tables import (
     ranking_as_dict,
     ranking_tables,

@@ -7,13 +7,8 @@ from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from rankstudio.engine.support.escaping import one_line
-from rankstudio.plugins.method_ranks.rank_diagram import (
-    MAX_NAME_SHARE,
-    DiagramText,
-    RankDiagram,
-    Stroke,
-    laid_out,
-)
+from rankstudio.plugins.method_ranks.diagram_layout import MAX_NAME_SHARE, DiagramText, Stroke, laid_out
+from rankstudio.plugins.method_ranks.rank_diagram import RankDiagram
 from rankstudio.ui.language import tr
 from rankstudio.ui.style.plain_text import plain
 from rankstudio.ui.style.theme import Theme

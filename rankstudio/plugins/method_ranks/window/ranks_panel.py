@@ -8,14 +8,14 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Slot
-from PySide6.QtWidgets import QHBoxLayout
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout
 
 from rankstudio.engine.errors import PlanError
 from rankstudio.engine.export.figures.files import figure_bytes
 from rankstudio.engine.export.figures.style import style_of
 from rankstudio.engine.support.files import write_bytes, write_text
 from rankstudio.plugins.method_ranks.compared_methods import CandidateRun, method_table
-from rankstudio.plugins.method_ranks.method_ranking import MethodRanking, ranking_of
+from rankstudio.plugins.method_ranks.mean_ranks import MethodRanking, ranking_of
 from rankstudio.plugins.method_ranks.rank_diagram import rank_diagram, tikz_text
 from rankstudio.plugins.method_ranks.ranking_tables import ranks_table
 from rankstudio.plugins.method_ranks.window.diagram_view import DiagramView
@@ -24,6 +24,7 @@ from rankstudio.ui.language import tr
 from rankstudio.ui.model.app_model import Models
 from rankstudio.ui.page.controller import Controller
 from rankstudio.ui.page.export_item import ExportItem
+from rankstudio.ui.style.plain_text import plain
 from rankstudio.ui.style.shared import Shared
 from rankstudio.ui.style.theme import Theme
 from rankstudio.ui.widgets import Column, Panel, TableView
@@ -77,7 +78,8 @@ class RanksPanel(Panel):
         )
         self.diagram = named(DiagramView(theme), "ranks-diagram")
         self.note = named(WrappedLabel(), "ranks-note", role="caption")
-        fill(self.body, (fill(QHBoxLayout(), (self.table, 1), (self.diagram, 1), spacing=12), 1), self.note)
+        left = fill(QVBoxLayout(), (self.table, 1), self.note, spacing=4)
+        fill(self.body, (fill(QHBoxLayout(), (left, 1), (self.diagram, 1), spacing=12), 1))
 
     def show_ranking(self, ranking: MethodRanking | str) -> None:
         """Show a ranking, or why there is none."""
@@ -85,7 +87,7 @@ class RanksPanel(Panel):
             self.table.set_rows(())
             self.diagram.show_diagram(None)
             self.set_caption("")
-            self.note.setText(ranking)
+            self._show_note(ranking, ranking)
             return
         text = ranks_table(ranking)
         means = ranking.table.values.mean(axis=0).tolist()
@@ -99,7 +101,13 @@ class RanksPanel(Panel):
         self.diagram.show_diagram(rank_diagram(ranking))
         self.set_caption(text.title)
         left_out = [entry.sentence for entry in ranking.table.left_out]
-        self.note.setText(" ".join([text.note, *([tr("Left out:"), *left_out] if left_out else [])]))
+        everything = [text.note, *([tr("Left out:"), *left_out] if left_out else [])]
+        self._show_note(ranking.notes()[0], " ".join(everything))
+
+    def _show_note(self, sentence: str, explanation: str) -> None:
+        """Show a sentence, and everything that there is to know in its tooltip."""
+        self.note.setText(sentence)
+        self.note.setToolTip(plain(explanation))
 
 
 _COLUMNS = (

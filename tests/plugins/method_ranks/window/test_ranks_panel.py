@@ -38,7 +38,8 @@ def test_a_study_on_several_datasets_has_ranks(
     assert panel.isVisible()
     assert {row.method for row in panel.table.rows()} == {"GAS", "RankRLS"}
     assert sum(row.mean_rank for row in panel.table.rows()) == 3
-    assert "Nemenyi" in panel.note.text()
+    assert "Friedman" in panel.note.text()
+    assert "Nemenyi" in panel.note.toolTip()
     (item,) = ranks.export_items()
     for suffix in (".pdf", ".tex", ".csv"):
         assert item.write is not None

@@ -14,12 +14,12 @@ from rankstudio.engine.arrays import Floats, Ints
 from rankstudio.engine.errors import ParameterError
 from rankstudio.engine.experiment.results.results import RunResult
 from rankstudio.engine.export.tables import p_text
-from rankstudio.engine.language import tr, trn
+from rankstudio.engine.language import tr
 from rankstudio.engine.metrics.conventions import convention
 from rankstudio.engine.metrics.names import measure as measure_of
 from rankstudio.plugins.method_ranks.compared_methods import (
     CandidateRun,
-    LeftOut,
+    Exclusion,
     MethodTable,
     candidate_runs,
     method_table,
@@ -156,12 +156,9 @@ class MethodRanking:
         )
 
     def _too_few_text(self) -> str:
-        text = trn(
-            "Tests need at least {least} datasets, and there is {n:,}: the smallest p of Wilcoxon's test, "
-            "2^(1 − N), falls below 0.10 with N = {least}.",
-            "Tests need at least {least} datasets, and there are {n:,}: the smallest p of Wilcoxon's test, "
-            "2^(1 − N), falls below 0.10 with N = {least}.",
-            self.n_datasets,
+        text = tr(
+            "Tests need at least {least} datasets, found {n}: the smallest p of Wilcoxon's test, 2^(1 − N), "
+            "falls below 0.10 with N = {least}."
         )
         return text.format(least=MIN_DATASETS, n=self.n_datasets)
 
@@ -254,7 +251,7 @@ def study_ranking(
     alpha: float = ALPHA,
     rope: float = ROPE,
     leave_out: Sequence[str] = (),
-    others: Sequence[LeftOut] = (),
+    others: Sequence[Exclusion] = (),
 ) -> MethodRanking:
     """Return the ranking of the methods of studies; parameters and errors as in :func:`method_ranks`.
 
@@ -264,7 +261,7 @@ def study_ranking(
     measure : str
     alpha, rope : float
     leave_out : sequence of str
-    others : sequence of LeftOut
+    others : sequence of Exclusion
         Runs that the sources do not have, such as unfinished ones.
     """
     table = method_table(candidate_runs(sources), measure, leave_out)
