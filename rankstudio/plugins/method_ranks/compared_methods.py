@@ -9,7 +9,7 @@ if the user gave them the same name.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -151,8 +151,12 @@ def method_table(
     measure = measure or next((comparing_measure(run.result.plan) for run in candidates), "")
     left_out: list[Exclusion] = []
     groups = _chosen_groups(_with_measure(candidates, measure, left_out), left_out)
-    names = _method_names([run for group in groups.values() for run in group])
-    cells = {data: _runs_by_method(data, group, names, left_out) for data, group in groups.items()}
+    key_of = _method_key if _only_criteria_differ(groups.values()) else _method_key_without_criterion
+    names = _method_names([run for group in groups.values() for run in group], key_of)
+    cells = {
+        data: _runs_by_method(data, {run: names[key_of(run)] for run in group}, left_out)
+        for data, group in groups.items()
+    }
     _drop_unwanted(cells, tuple(leave_out), left_out)
     _drop_incomplete(cells, left_out)
     datasets = list(cells)
@@ -239,21 +243,33 @@ def _n_methods(group: ComparableGroup[int]) -> int:
     return len({_identity(run.plan) for run in group.runs.values()})
 
 
-def _identity(plan: Plan) -> str:
-    """Return what plans of the same method on different data agree in."""
+def _identity(plan: Plan, *, has_criterion: bool = True) -> str:
+    """Return what plans of the same method on different data agree in, with or without the criterion."""
     counting = counting_plan(plan)
     values = plan_as_dict(counting)
-    own = {name: value for name, value in values.items() if name not in (*_OF_THE_DATA, *_OF_FILES)}
+    ignored = (*_OF_THE_DATA, *_OF_FILES, *(() if has_criterion else ("select_by",)))
+    own = {name: value for name, value in values.items() if name not in ignored}
     own |= {name: True for name in ("preferences", "groups") if name in own}  # files and ids of the data
     return json.dumps([plan.title, own], sort_keys=True, default=str)
 
 
-def _method_names(runs: Sequence[CandidateRun]) -> dict[str, str]:
-    """Return the name of the method of each run, by the key of :func:`_method_key`; all different."""
+def _only_criteria_differ(groups: Iterable[Sequence[CandidateRun]]) -> bool:
+    """Return whether some methods of a dataset differ in nothing but the selection criterion.
+
+    Otherwise the criterion makes no other method, because its default depends on the data.
+    """
+    return any(
+        len({_method_key(run) for run in group}) > len({_method_key_without_criterion(run) for run in group})
+        for group in groups
+    )
+
+
+def _method_names(runs: Sequence[CandidateRun], key_of: Callable[[CandidateRun], str]) -> dict[str, str]:
+    """Return the name of the method of each run, by its key; all different."""
     plans: dict[str, Plan] = {}
     titles: dict[str, str] = {}
     for run in runs:
-        key = _method_key(run)
+        key = key_of(run)
         plans.setdefault(key, run.result.plan)
         titles.setdefault(key, run.method or run.result.plan.title)
     keys = list(plans)
@@ -272,13 +288,18 @@ def _method_key(run: CandidateRun) -> str:
     return json.dumps(run.method) if run.method else _identity(run.result.plan)
 
 
+def _method_key_without_criterion(run: CandidateRun) -> str:
+    """Return the same whatever the selection criterion is."""
+    return json.dumps(run.method) if run.method else _identity(run.result.plan, has_criterion=False)
+
+
 def _runs_by_method(
-    data: str, runs: Sequence[CandidateRun], names: Mapping[str, str], left_out: list[Exclusion]
+    data: str, names: Mapping[CandidateRun, str], left_out: list[Exclusion]
 ) -> dict[str, CandidateRun]:
     """Return the first run of each method on a dataset; later ones are added to those left out."""
     by_method: dict[str, CandidateRun] = {}
-    for run in runs:
-        first = by_method.setdefault(names[_method_key(run)], run)
+    for run, name in names.items():
+        first = by_method.setdefault(name, run)
         if first is not run:
             reason = tr("the same method as {run}, which counts").format(run=first.name)
             left_out.append(Exclusion(_run_on_data(run), reason))

@@ -118,6 +118,16 @@ class TestMethods:
         ]
         assert set(method_ranks(runs, "MAP").methods) == {"GAS", "RankRLS"}
 
+    def test_a_criterion_that_depends_on_the_data_makes_no_other_method(self):
+        runs = [
+            run(method, data, select_by=by) for data, by in (("A", "MAP"), ("B", "RR")) for method in METHODS
+        ]
+        assert set(method_ranks(runs, "MAP").methods) == {"GAS", "RankRLS", "Greedy RankRLS"}
+
+    def test_methods_that_differ_in_the_criterion_alone_are_two(self):
+        runs = [run("gas", data, select_by=by) for data in "AB" for by in ("MAP", "RR")]
+        assert len(set(method_ranks(runs, "MAP").methods)) == 2
+
     def test_the_user_may_name_methods_alike(self):
         runs = [
             CandidateRun("1", run("gas", "A"), "ours"),
