@@ -107,7 +107,7 @@ def run(args: argparse.Namespace) -> int:
     check_outputs(outputs, args)
     sources, unfinished = _report_sources(args, outputs)
     ranking = study_ranking(
-        sources, name, alpha=args.alpha, rope=args.rope, leave_out=args.leave_out, others=unfinished
+        sources, name, alpha=args.alpha, rope=args.rope, leave_out=args.leave_out, exclusions=unfinished
     )
     for path, content in _files(args, ranking).items():
         write_output(path, content)

@@ -180,11 +180,11 @@ def _with_measure(
 
     Runs that may not be compared with any other stay, because their reason says more.
     """
-    kept = []
+    measured_runs = []
     for run in candidates:
         result = run.result
         if not result.complete or not result.part.is_estimate:
-            kept.append(run)
+            measured_runs.append(run)
         elif not result.has_per_query(measure):
             reason = tr("has no values of {measure} for each query").format(measure=measure)
             left_out.append(Exclusion(_run_on_data(run), reason))
@@ -192,8 +192,8 @@ def _with_measure(
             reason = tr("{measure} is not defined in any query").format(measure=measure)
             left_out.append(Exclusion(_run_on_data(run), reason))
         else:
-            kept.append(run)
-    return kept
+            measured_runs.append(run)
+    return measured_runs
 
 
 def _run_on_data(run: CandidateRun) -> str:
@@ -216,19 +216,19 @@ def _chosen_groups(
     names_by_digest: dict[str, str] = {}
     for data, groups in by_data.items():
         ranked = [group for group in groups if not group.unranked]
-        most = max(ranked, key=_n_methods, default=None)
+        largest = max(ranked, key=_n_methods, default=None)
         for group in groups:
-            if group is not most:
-                reason = group.unranked or comparable(_first_run(group), _first_run(most)).reason
+            if group is not largest:
+                reason = group.unranked or comparable(_first_run(group), _first_run(largest)).reason
                 left_out += [Exclusion(_run_on_data(candidates[index]), reason) for index in group.runs]
-        if most is None:
+        if largest is None:
             continue
-        digest = most.key.data_digest
-        same = names_by_digest.setdefault(digest, data) if digest else data
-        if same != data:
-            left_out.append(Exclusion(data, tr("the same data as {other}").format(other=same)))
+        digest = largest.key.data_digest
+        first_name = names_by_digest.setdefault(digest, data) if digest else data
+        if first_name != data:
+            left_out.append(Exclusion(data, tr("the same data as {other}").format(other=first_name)))
             continue
-        chosen[data] = [candidates[index] for index in most.runs]
+        chosen[data] = [candidates[index] for index in largest.runs]
     return chosen
 
 
@@ -244,13 +244,13 @@ def _n_methods(group: ComparableGroup[int]) -> int:
 
 
 def _identity(plan: Plan, *, has_criterion: bool = True) -> str:
-    """Return what plans of the same method on different data agree in, with or without the criterion."""
+    """Describe the method of a plan without its data, and with or without the selection criterion."""
     counting = counting_plan(plan)
     values = plan_as_dict(counting)
     ignored = (*_OF_THE_DATA, *_OF_FILES, *(() if has_criterion else ("select_by",)))
-    own = {name: value for name, value in values.items() if name not in ignored}
-    own |= {name: True for name in ("preferences", "groups") if name in own}  # files and ids of the data
-    return json.dumps([plan.title, own], sort_keys=True, default=str)
+    settings = {name: setting for name, setting in values.items() if name not in ignored}
+    settings |= {name: True for name in ("preferences", "groups") if name in settings}  # files and ids
+    return json.dumps([plan.title, settings], sort_keys=True, default=str)
 
 
 def _only_criteria_differ(groups: Iterable[Sequence[CandidateRun]]) -> bool:
@@ -278,13 +278,13 @@ def _method_names(runs: Sequence[CandidateRun], key_of: Callable[[CandidateRun],
     for index, key in enumerate(keys):
         is_shared = list(titles.values()).count(titles[key]) > 1
         name = " · ".join(filter(None, [titles[key], differing[index] if is_shared else ""]))
-        same = sum(other == name or other.startswith(f"{name} (") for other in names.values())
-        names[key] = f"{name} ({same + 1})" if same else name
+        n_equal = sum(other == name or other.startswith(f"{name} (") for other in names.values())
+        names[key] = f"{name} ({n_equal + 1})" if n_equal else name
     return names
 
 
 def _method_key(run: CandidateRun) -> str:
-    """Return what runs of the same method agree in: the user's name for it, or else the plan's identity."""
+    """Return the user's name for the method of a run, or else the identity of its plan."""
     return json.dumps(run.method) if run.method else _identity(run.result.plan)
 
 

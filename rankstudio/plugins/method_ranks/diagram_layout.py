@@ -77,7 +77,7 @@ class DiagramLayout:
 
 
 class DrawnRanks(Protocol):
-    """What is drawn: methods with their mean ranks, the best first."""
+    """Methods with their mean ranks, the best first, and the groups that do not differ."""
 
     @property
     def methods(self) -> tuple[str, ...]:

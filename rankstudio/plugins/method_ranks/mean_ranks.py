@@ -144,7 +144,7 @@ class MethodRanking:
         )
 
     def notes(self) -> tuple[str, ...]:
-        """Return what a reader must know of the tests, as sentences."""
+        """Return the results and the limits of the tests, as sentences."""
         tests = self.tests
         if tests is None:
             return (self._too_few_text(), *self._scope_notes())
@@ -197,9 +197,9 @@ class MethodRanking:
     def _scope_notes(self) -> list[str]:
         """Return that datasets differ in their part or convention, as sentences."""
         notes = []
-        if len({data.part for data in self.table.datasets}) > 1:
+        if len({dataset.part for dataset in self.table.datasets}) > 1:
             notes.append(tr("Datasets differ in the part that is measured: see the table of datasets."))
-        conventions = dict.fromkeys(data.convention for data in self.table.datasets)
+        conventions = dict.fromkeys(dataset.convention for dataset in self.table.datasets)
         if len(conventions) > 1:
             names = ", ".join(convention(key).label for key in conventions)
             notes.append(tr("Datasets differ in the convention of the measure: {names}.").format(names=names))
@@ -251,7 +251,7 @@ def study_ranking(
     alpha: float = ALPHA,
     rope: float = ROPE,
     leave_out: Sequence[str] = (),
-    others: Sequence[Exclusion] = (),
+    exclusions: Sequence[Exclusion] = (),
 ) -> MethodRanking:
     """Return the ranking of the methods of studies; parameters and errors as in :func:`method_ranks`.
 
@@ -261,11 +261,11 @@ def study_ranking(
     measure : str
     alpha, rope : float
     leave_out : sequence of str
-    others : sequence of Exclusion
+    exclusions : sequence of Exclusion
         Runs that the sources do not have, such as unfinished ones.
     """
     table = method_table(candidate_runs(sources), measure, leave_out)
-    return ranking_of(replace(table, left_out=(*others, *table.left_out)), alpha, rope)
+    return ranking_of(replace(table, left_out=(*exclusions, *table.left_out)), alpha, rope)
 
 
 def method_ranks(

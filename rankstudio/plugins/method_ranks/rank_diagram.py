@@ -72,7 +72,7 @@ def rank_diagram(ranking: MethodRanking) -> RankDiagram:
     """Return the critical-difference diagram of a ranking."""
     tests = ranking.tests
     measure = ranking.table.measure
-    names = ", ".join(data.name for data in ranking.table.datasets)
+    names = ", ".join(dataset.name for dataset in ranking.table.datasets)
     text = tr("Mean ranks of {k} methods by {measure} over {n} datasets ({names}); 1 is the best.")
     caption = text.format(k=len(ranking.methods), measure=measure, n=ranking.n_datasets, names=names)
     if tests is not None:
@@ -131,5 +131,5 @@ _TIKZ_ANCHORS = {"left": "west", "center": "center", "right": "east"}
 
 
 def _tikz_node(text: DiagramText) -> str:
-    place = _tikz_point((text.x, text.y))
-    return rf"\node[anchor={_TIKZ_ANCHORS[text.align]}] at {place} {{{latex_escaped(text.text)}}};"
+    position = _tikz_point((text.x, text.y))
+    return rf"\node[anchor={_TIKZ_ANCHORS[text.align]}] at {position} {{{latex_escaped(text.text)}}};"

@@ -177,11 +177,11 @@ def friedman(ranks: ArrayLike) -> FriedmanTest:
     variance = float(np.sum((table - (k + 1) / 2) ** 2)) / (n * (k - 1))  # k (k + 1) / 12 without ties
     chi_square_ties = n * spread / variance if variance > 0 else math.nan
     p_ties = float(chdtrc(k - 1, chi_square_ties)) if variance > 0 else math.nan
-    left = n * (k - 1) - chi_square
-    if left <= ROUNDINGS * EPS * n * k:  # all datasets agree in all ranks
+    denominator = n * (k - 1) - chi_square
+    if denominator <= ROUNDINGS * EPS * n * k:  # all datasets agree in all ranks
         p_all_agree = math.exp(-(n - 1) * math.lgamma(k + 1))
         return FriedmanTest(chi_square, p_chi_square, chi_square_ties, p_ties, math.inf, p_all_agree)
-    f = (n - 1) * chi_square / left
+    f = (n - 1) * chi_square / denominator
     p_f = float(fdtrc(k - 1, (k - 1) * (n - 1), f))
     return FriedmanTest(chi_square, p_chi_square, chi_square_ties, p_ties, f, p_f)
 

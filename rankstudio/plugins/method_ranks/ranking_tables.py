@@ -61,7 +61,7 @@ def pairs_table(ranking: MethodRanking) -> TextTable:
         posterior = tests.posterior.get((pair.first, pair.second))
         counts = f"{wins}/{ranking.n_datasets - wins - losses}/{losses}"
         numbers = (p_text(pair.p_nemenyi), p_text(pair.p_wilcoxon), p_text(pair.p_holm))
-        shares = ("", "", "") if posterior is None else tuple(f"{value:.3f}" for value in posterior)
+        shares = ("", "", "") if posterior is None else tuple(f"{share:.3f}" for share in posterior)
         names = (ranking.methods[pair.first], ranking.methods[pair.second])
         rows.append((*names, f"{abs(pair.rank_difference):.3f}", counts, *numbers, *shares))
     header = (
@@ -98,30 +98,30 @@ def _columns(ranking: MethodRanking) -> range:
 def values_table(ranking: MethodRanking) -> TextTable:
     """Return the value and rank of each method on each dataset."""
     rows = []
-    for data, values, ranks in zip(
+    for dataset, scores, ranks in zip(
         ranking.table.datasets, ranking.table.values.tolist(), ranking.ranks.tolist(), strict=True
     ):
-        cells = (f"{value:.4f} ({rank:g})" for value, rank in zip(values, ranks, strict=True))
-        rows.append((data.name, data.scope, *cells))
+        cells = (f"{score:.4f} ({rank:g})" for score, rank in zip(scores, ranks, strict=True))
+        rows.append((dataset.name, dataset.scope, *cells))
     header = (tr("dataset"), tr("values from"), *ranking.methods)
     title = tr("{measure} and rank on each dataset").format(measure=ranking.table.measure)
     return TextTable(title, header, rows, (0, 1), tr("Values are means over queries."))
 
 
 def left_out_table(ranking: MethodRanking) -> TextTable:
-    """Return what is not compared, with the reasons."""
-    rows = [(entry.name, entry.reason) for entry in ranking.table.left_out]
+    """Return the runs, methods and datasets that are not compared, with the reasons."""
+    rows = [(exclusion.name, exclusion.reason) for exclusion in ranking.table.left_out]
     return TextTable(tr("Left out"), (tr("what"), tr("reason")), rows, (0, 1))
 
 
 def values_csv(ranking: MethodRanking) -> str:
     """Return the values and ranks with all digits as CSV: a row per dataset and method."""
     rows = [
-        (data.name, method, value, rank, data.scope)
-        for data, values, ranks in zip(
+        (dataset.name, method, score, rank, dataset.scope)
+        for dataset, scores, ranks in zip(
             ranking.table.datasets, ranking.table.values.tolist(), ranking.ranks.tolist(), strict=True
         )
-        for method, value, rank in zip(ranking.methods, values, ranks, strict=True)
+        for method, score, rank in zip(ranking.methods, scores, ranks, strict=True)
     ]
     header = ("data", "method", ranking.table.measure, "rank", "scope")
     return csv_text(header, rows)
@@ -140,8 +140,8 @@ def ranking_as_dict(ranking: MethodRanking) -> dict[str, Any]:
             for name, rank in zip(ranking.methods, ranking.mean_ranks, strict=True)
         ],
         "datasets": [
-            {"data": data.name, "scope": data.scope, "values": values, "ranks": ranks}
-            for data, values, ranks in zip(
+            {"data": dataset.name, "scope": dataset.scope, "values": scores, "ranks": ranks}
+            for dataset, scores, ranks in zip(
                 table.datasets, table.values.tolist(), ranking.ranks.tolist(), strict=True
             )
         ],
@@ -166,5 +166,5 @@ def ranking_as_dict(ranking: MethodRanking) -> dict[str, Any]:
             for posterior in [tests.posterior.get((pair.first, pair.second)) if tests is not None else None]
         ],
         "notes": list(ranking.notes()),
-        "left_out": [{"name": entry.name, "reason": entry.reason} for entry in table.left_out],
+        "left_out": [{"name": exclusion.name, "reason": exclusion.reason} for exclusion in table.left_out],
     }

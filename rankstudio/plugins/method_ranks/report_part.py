@@ -23,7 +23,7 @@ def rank_blocks(source: ReportSource) -> Iterator[Block]:
     except PlanError as error:
         yield Paragraph(str(error), muted=True)
         return
-    first, *others = ranking_tables(ranking)
+    first, *other_tables = ranking_tables(ranking)
     yield first
     yield rank_diagram(ranking)
-    yield from others
+    yield from other_tables

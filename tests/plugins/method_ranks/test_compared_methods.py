@@ -14,9 +14,9 @@ from rankstudio.plugins.method_ranks.mean_ranks import MIN_DATASETS, ranking_of
 METHODS = {"gas": 0.3, "rankrls": 0.5, "greedy-rankrls": 0.4}
 
 
-def run(method="gas", data="A", values=(0.2, 0.4), digest="", **changes):
-    folds = [replace(fold(1, list(values)), data_digest=digest or f"digest of {data}")]
-    return result(folds, data, method=method, **changes)
+def run(method="gas", dataset="A", scores=(0.2, 0.4), digest="", **changes):
+    folds = [replace(fold(1, list(scores)), data_digest=digest or f"digest of {dataset}")]
+    return result(folds, dataset, method=method, **changes)
 
 
 def study(n=6, methods=METHODS, seed=0):
@@ -30,7 +30,7 @@ def study(n=6, methods=METHODS, seed=0):
 
 
 def left_out(ranking):
-    return {entry.name: entry.reason for entry in ranking.table.left_out}
+    return {exclusion.name: exclusion.reason for exclusion in ranking.table.left_out}
 
 
 class TestRanking:
@@ -46,14 +46,14 @@ class TestRanking:
 
     def test_means_are_over_queries_not_folds(self):
         folds = [fold(1, [1.0]), fold(2, [0.0, 0.0, 0.0])]
-        runs = [result(folds, data, method=method) for data in "AB" for method in METHODS]
+        runs = [result(folds, dataset, method=method) for dataset in "AB" for method in METHODS]
         assert set(method_ranks(runs, "MAP").table.values.ravel().tolist()) == {0.25}
 
     def test_tests_need_five_datasets(self):
-        few = method_ranks(study(MIN_DATASETS - 1), "MAP")
-        assert few.tests is None
-        assert "at least 5" in few.notes()[0]
-        assert few.wins[0, 1] == 4
+        ranking = method_ranks(study(MIN_DATASETS - 1), "MAP")
+        assert ranking.tests is None
+        assert "at least 5" in ranking.notes()[0]
+        assert ranking.wins[0, 1] == 4
         assert method_ranks(study(MIN_DATASETS), "MAP").tests is not None
 
     def test_the_limits_of_the_approximations_are_said(self):
@@ -72,10 +72,12 @@ class TestRanking:
     def test_a_measure_of_which_less_is_better(self):
         runs = [
             replace(
-                one,
-                folds=tuple(replace(f, per_query={"Disagreement": f.per_query["MAP"]}) for f in one.folds),
+                finished,
+                folds=tuple(
+                    replace(f, per_query={"Disagreement": f.per_query["MAP"]}) for f in finished.folds
+                ),
             )
-            for one in study()
+            for finished in study()
         ]
         assert method_ranks(runs, "Disagreement").methods == ("GAS", "Greedy RankRLS", "RankRLS")
 
@@ -91,19 +93,19 @@ class TestRanking:
         assert set(ranking.tests.posterior) == {(0, column) for column in range(1, 12)}
 
     @pytest.mark.parametrize(
-        "values", [{"alpha": 0.0}, {"alpha": 1.0}, {"rope": -1.0}, {"rope": float("nan")}]
+        "levels", [{"alpha": 0.0}, {"alpha": 1.0}, {"rope": -1.0}, {"rope": float("nan")}]
     )
-    def test_impossible_levels_are_refused(self, values):
+    def test_impossible_levels_are_refused(self, levels):
         with pytest.raises(ParameterError):
-            method_ranks(study(), "MAP", **values)
+            method_ranks(study(), "MAP", **levels)
 
 
 class TestMethods:
     def test_other_parameters_are_another_method(self):
         runs = [
-            run("greedy-rankrls", data, parameters={"regularization": (value,)})
-            for data in "AB"
-            for value in (1.0, 2.0)
+            run("greedy-rankrls", dataset, parameters={"regularization": (weight,)})
+            for dataset in "AB"
+            for weight in (1.0, 2.0)
         ]
         ranking = method_ranks(runs, "MAP")
         assert len(set(ranking.methods)) == 2
@@ -120,12 +122,14 @@ class TestMethods:
 
     def test_a_criterion_that_depends_on_the_data_makes_no_other_method(self):
         runs = [
-            run(method, data, select_by=by) for data, by in (("A", "MAP"), ("B", "RR")) for method in METHODS
+            run(method, dataset, select_by=by)
+            for dataset, by in (("A", "MAP"), ("B", "RR"))
+            for method in METHODS
         ]
         assert set(method_ranks(runs, "MAP").methods) == {"GAS", "RankRLS", "Greedy RankRLS"}
 
     def test_methods_that_differ_in_the_criterion_alone_are_two(self):
-        runs = [run("gas", data, select_by=by) for data in "AB" for by in ("MAP", "RR")]
+        runs = [run("gas", dataset, select_by=by) for dataset in "AB" for by in ("MAP", "RR")]
         assert len(set(method_ranks(runs, "MAP").methods)) == 2
 
     def test_the_user_may_name_methods_alike(self):
@@ -139,8 +143,8 @@ class TestMethods:
 
     def test_a_name_that_is_also_a_title_stays_apart(self):
         runs = [
-            CandidateRun(f"{data}{n}", run(method, data), name)
-            for data in "AB"
+            CandidateRun(f"{dataset}{n}", run(method, dataset), name)
+            for dataset in "AB"
             for n, (method, name) in enumerate([("gas", ""), ("rankrls", "GAS")])
         ]
         assert len(set(method_table(runs, "MAP").methods)) == 2
@@ -164,7 +168,7 @@ class TestLeftOut:
     def test_the_same_data_under_two_names_count_once(self):
         twice = [run(method, "copy", [0.1] * 9, digest="digest of D0") for method in METHODS]
         ranking = method_ranks([*study(2), *twice], "MAP")
-        assert [data.name for data in ranking.table.datasets] == ["D0", "D1"]
+        assert [dataset.name for dataset in ranking.table.datasets] == ["D0", "D1"]
         assert left_out(ranking) == {"copy": "the same data as D0"}
 
     def test_only_one_group_of_comparable_runs_counts_on_a_dataset(self):
@@ -182,9 +186,9 @@ class TestLeftOut:
 
     def test_an_absent_or_undefined_measure_leaves_a_run_out(self):
         folds = run("svm-map", "D0", [0.1] * 9).folds
-        nothing = {"MAP": np.full(9, np.nan)}
+        undefined_map = {"MAP": np.full(9, np.nan)}
         undefined = run("svm-map", "D0")
-        undefined = replace(undefined, folds=(replace(folds[0], per_query=nothing),))
+        undefined = replace(undefined, folds=(replace(folds[0], per_query=undefined_map),))
         ranking = method_ranks([*study(2), undefined], "MAP")
         assert left_out(ranking) == {"run 7, SVM-MAP on D0": "MAP is not defined in any query"}
         with pytest.raises(PlanError, match="has no values of NDCG@3"):
@@ -193,9 +197,9 @@ class TestLeftOut:
     def test_queries_without_a_value_are_left_out_for_all(self):
         nan = float("nan")
         runs = [
-            run(method, data, values)
-            for data in "AB"
-            for method, values in (("gas", [nan, 0.2, 0.4]), ("rankrls", [0.9, 0.1, nan]))
+            run(method, dataset, scores)
+            for dataset in "AB"
+            for method, scores in (("gas", [nan, 0.2, 0.4]), ("rankrls", [0.9, 0.1, nan]))
         ]
         assert method_ranks(runs, "MAP").table.values[0].tolist() == [0.2, 0.1]
 
@@ -217,11 +221,13 @@ class TestLeftOut:
         runs = study(2)
         sealed = [
             replace(
-                one,
-                folds=tuple(replace(f, test={}, cross_fitted=f.per_query, per_query={}) for f in one.folds),
+                finished,
+                folds=tuple(
+                    replace(f, test={}, cross_fitted=f.per_query, per_query={}) for f in finished.folds
+                ),
             )
-            for one in runs[:3]
+            for finished in runs[:3]
         ]
         ranking = method_ranks([*sealed, *runs[3:]], "MAP")
         assert "differ in the part" in " ".join(ranking.notes())
-        assert {data.part for data in ranking.table.datasets} == {"test", "cross-fitted"}
+        assert {dataset.part for dataset in ranking.table.datasets} == {"test", "cross-fitted"}

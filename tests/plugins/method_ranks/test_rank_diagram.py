@@ -109,7 +109,7 @@ class TestFiles:
 
 class TestTables:
     def test_the_ranking_of_the_printed_example(self):
-        ranks, pairs, wins, values = ranking_tables(demsar())
+        ranks, pairs, wins, scores = ranking_tables(demsar())
         assert [row[:2] for row in ranks.rows] == [
             ("C4.5+m+cf", "1.964"),
             ("C4.5+m", "2.000"),
@@ -122,10 +122,10 @@ class TestTables:
         assert "0.1 is 1.12" in ranks.note
         assert len(pairs.rows) == 6
         assert wins.rows[0][1] == "–"
-        assert len(values.rows) == 14
+        assert len(scores.rows) == 14
 
     def test_plain_values_are_complete(self):
-        values = ranking_as_dict(demsar())
-        assert values["friedman"]["chi_square"] == pytest.approx(9.28, abs=0.01)
-        assert len(values["pairs"]) == 6
-        assert all(not math.isnan(pair["posterior"]["first"]) for pair in values["pairs"])
+        plain = ranking_as_dict(demsar())
+        assert plain["friedman"]["chi_square"] == pytest.approx(9.28, abs=0.01)
+        assert len(plain["pairs"]) == 6
+        assert all(not math.isnan(pair["posterior"]["first"]) for pair in plain["pairs"])

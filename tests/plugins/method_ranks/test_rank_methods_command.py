@@ -8,19 +8,19 @@ from rankstudio.engine.experiment.storage.study import Study
 
 
 def test_methods_are_ranked_over_the_datasets_of_a_study(five_datasets, answer):
-    values = answer(["rank-methods", str(five_datasets), "--json"])
-    assert values["measure"] == "MAP"
-    assert {entry["method"] for entry in values["methods"]} == {"GAS", "RankRLS"}
-    assert [data["data"] for data in values["datasets"]] == [f"data{number}" for number in range(5)]
-    assert values["left_out"] == []
-    assert values["pairs"][0]["p_wilcoxon"] >= 2**-4
-    assert sum(values["pairs"][0]["posterior"].values()) == pytest.approx(1)
+    ranking = answer(["rank-methods", str(five_datasets), "--json"])
+    assert ranking["measure"] == "MAP"
+    assert {method["method"] for method in ranking["methods"]} == {"GAS", "RankRLS"}
+    assert [dataset["data"] for dataset in ranking["datasets"]] == [f"data{number}" for number in range(5)]
+    assert ranking["left_out"] == []
+    assert ranking["pairs"][0]["p_wilcoxon"] >= 2**-4
+    assert sum(ranking["pairs"][0]["posterior"].values()) == pytest.approx(1)
     with Study.open(five_datasets, reading=True) as study:
-        for number, data in enumerate(values["datasets"]):
+        for number, dataset in enumerate(ranking["datasets"]):
             runs = [study.result(run.key) for run in study.runs()[2 * number : 2 * number + 2]]
             means = {run.plan.title: run.per_query("MAP").mean() for run in runs}
-            order = [entry["method"] for entry in values["methods"]]
-            assert data["values"] == pytest.approx([means[name] for name in order])
+            order = [method["method"] for method in ranking["methods"]]
+            assert dataset["values"] == pytest.approx([means[name] for name in order])
 
 
 def test_tables_name_the_measure_and_the_tests(five_datasets, done):
@@ -32,10 +32,10 @@ def test_tables_name_the_measure_and_the_tests(five_datasets, done):
 
 
 def test_fewer_than_five_datasets_have_no_tests(five_datasets, answer):
-    values = answer(["rank-methods", str(five_datasets), "--leave-out", "data1", "--json"])
-    assert values["friedman"] is None
-    assert values["pairs"] == []
-    assert values["left_out"] == [{"name": "data1", "reason": "left out on request"}]
+    ranking = answer(["rank-methods", str(five_datasets), "--leave-out", "data1", "--json"])
+    assert ranking["friedman"] is None
+    assert ranking["pairs"] == []
+    assert ranking["left_out"] == [{"name": "data1", "reason": "left out on request"}]
 
 
 def test_files_are_written_and_not_overwritten(five_datasets, tmp_path, done, refused):
@@ -62,10 +62,10 @@ def test_what_cannot_be_is_refused(five_datasets, tmp_path, refused):
 
 
 def test_a_study_given_twice_counts_once(five_datasets, answer):
-    values = answer(["rank-methods", str(five_datasets), str(five_datasets), "--json"])
-    assert len(values["left_out"]) == 10
-    assert all("the same method as" in entry["reason"] for entry in values["left_out"])
-    json.dumps(values)
+    ranking = answer(["rank-methods", str(five_datasets), str(five_datasets), "--json"])
+    assert len(ranking["left_out"]) == 10
+    assert all("the same method as" in method["reason"] for method in ranking["left_out"])
+    json.dumps(ranking)
 
 
 def test_the_report_has_a_section_where_it_is_on_several_datasets(five_datasets, tmp_path, done):

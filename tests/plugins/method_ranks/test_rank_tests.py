@@ -77,7 +77,7 @@ class TestDemsarsExample:
 def _enumerated_p(ranks, positive):
     middle = ranks.sum() / 2
     sums = [sum(chosen) for chosen in product(*((0, rank) for rank in ranks))]
-    return np.mean([abs(one - middle) >= abs(positive - middle) for one in sums])
+    return np.mean([abs(total - middle) >= abs(positive - middle) for total in sums])
 
 
 class TestRanks:
@@ -93,10 +93,10 @@ class TestRanks:
     def test_rounding_is_a_tie(self):
         assert ranks_by_dataset([[0.1 + 0.2, 0.3, 0.2]]).tolist() == [[1.5, 1.5, 3.0]]
 
-    @pytest.mark.parametrize("values", [[[math.nan, 1.0]], [[math.inf, 1.0]], [], [[]], [1.0, 2.0]])
-    def test_what_is_no_table_is_refused(self, values):
+    @pytest.mark.parametrize("scores", [[[math.nan, 1.0]], [[math.inf, 1.0]], [], [[]], [1.0, 2.0]])
+    def test_what_is_no_table_is_refused(self, scores):
         with pytest.raises(ParameterError):
-            ranks_by_dataset(values)
+            ranks_by_dataset(scores)
 
 
 class TestFriedman:
@@ -112,9 +112,9 @@ class TestFriedman:
             assert test.p_ties == pytest.approx(p)
 
     def test_equals_scipy_without_ties(self):
-        values = np.random.default_rng(3).random((12, 6))
-        test = friedman(ranks_by_dataset(values))
-        chi_square, p = stats.friedmanchisquare(*values.T)
+        scores = np.random.default_rng(3).random((12, 6))
+        test = friedman(ranks_by_dataset(scores))
+        chi_square, p = stats.friedmanchisquare(*scores.T)
         assert (test.chi_square, test.p_chi_square) == pytest.approx((chi_square, p))
         assert (test.chi_square_ties, test.p_ties) == pytest.approx((chi_square, p))
         f = 11 * chi_square / (12 * 5 - chi_square)
@@ -138,8 +138,8 @@ class TestFriedman:
         assert all(map(math.isnan, friedman([[1], [1]])))
 
     def test_two_hundred_methods(self):
-        values = np.random.default_rng(0).random((7, 200))
-        ranks = ranks_by_dataset(values)
+        scores = np.random.default_rng(0).random((7, 200))
+        ranks = ranks_by_dataset(scores)
         assert all(map(math.isfinite, friedman(ranks)))
         assert 0 < critical_difference(200, 7) < 200
 
@@ -154,14 +154,14 @@ class TestPairs:
         assert nemenyi_p([0.4], 2, 10)[0] == pytest.approx(2 * stats.norm.sf(z), abs=1e-9)
 
     def test_holm_corrects_for_all_pairs(self):
-        values = np.random.default_rng(5).random((9, 4))
-        tests = pair_tests(values, ranks_by_dataset(values))
+        scores = np.random.default_rng(5).random((9, 4))
+        tests = pair_tests(scores, ranks_by_dataset(scores))
         assert [(pair.first, pair.second) for pair in tests] == list(combinations(range(4), 2))
         p = sorted(pair.p_wilcoxon for pair in tests)
         adjusted = np.maximum.accumulate(np.minimum(1, np.array(p) * np.arange(6, 0, -1)))
         assert sorted(pair.p_holm for pair in tests) == pytest.approx(adjusted)
         for pair in tests:
-            exact = stats.wilcoxon(values[:, pair.first], values[:, pair.second], method="exact").pvalue
+            exact = stats.wilcoxon(scores[:, pair.first], scores[:, pair.second], method="exact").pvalue
             assert pair.p_wilcoxon == pytest.approx(exact)
 
     def test_equal_methods_do_not_differ(self):
@@ -216,13 +216,13 @@ class TestBayesianSignedRanks:
 
     @pytest.mark.parametrize("pair, rope, expected", BAYCOMP)
     def test_equals_baycomp_to_the_error_of_the_samples(self, pair, rope, expected):
-        (found,) = bayesian_signed_ranks(AUC, [pair], rope)
-        assert found == pytest.approx(expected, abs=4 * math.sqrt(0.25 / 50_000) + 0.001)
+        (probabilities,) = bayesian_signed_ranks(AUC, [pair], rope)
+        assert probabilities == pytest.approx(expected, abs=4 * math.sqrt(0.25 / 50_000) + 0.001)
 
     def test_equals_a_slow_sum_over_all_pairs_of_datasets(self):
-        values = np.random.default_rng(1).normal(0.5, 0.02, (5, 2))
-        (found,) = bayesian_signed_ranks(values, [(0, 1)], 0.01, n_samples=300, seed=7)
-        z = [0.0, *(values[:, 0] - values[:, 1])]
+        scores = np.random.default_rng(1).normal(0.5, 0.02, (5, 2))
+        (probabilities,) = bayesian_signed_ranks(scores, [(0, 1)], 0.01, n_samples=300, seed=7)
+        z = [0.0, *(scores[:, 0] - scores[:, 1])]
         counts = [0, 0, 0]
         for w in np.random.default_rng(7).dirichlet([0.5, 1, 1, 1, 1, 1], 300):
             theta = [0.0, 0.0, 0.0]
@@ -230,22 +230,22 @@ class TestBayesianSignedRanks:
                 total = z[i] + z[j]
                 theta[0 if total > 0.02 else 2 if total < -0.02 else 1] += w[i] * w[j]
             counts[int(np.argmax(theta))] += 1
-        assert found == pytest.approx(np.array(counts) / 300)
+        assert probabilities == pytest.approx(np.array(counts) / 300)
 
     def test_swaps_with_the_methods_and_the_direction(self):
-        (found,) = bayesian_signed_ranks(AUC, [(0, 3)])
-        assert bayesian_signed_ranks(AUC, [(3, 0)])[0] == found[::-1]
-        assert bayesian_signed_ranks(AUC, [(0, 3)], higher_is_better=False)[0] == found[::-1]
-        assert sum(found) == pytest.approx(1)
+        (probabilities,) = bayesian_signed_ranks(AUC, [(0, 3)])
+        assert bayesian_signed_ranks(AUC, [(3, 0)])[0] == probabilities[::-1]
+        assert bayesian_signed_ranks(AUC, [(0, 3)], higher_is_better=False)[0] == probabilities[::-1]
+        assert sum(probabilities) == pytest.approx(1)
 
     def test_equal_methods_are_equivalent(self):
-        values = np.ones((6, 2))
-        assert bayesian_signed_ranks(values, [(0, 1)]) == ((0, 1, 0),)
-        assert bayesian_signed_ranks(values, [(0, 1)], 0.0) == ((0.5, 0, 0.5),)
+        scores = np.ones((6, 2))
+        assert bayesian_signed_ranks(scores, [(0, 1)]) == ((0, 1, 0),)
+        assert bayesian_signed_ranks(scores, [(0, 1)], 0.0) == ((0.5, 0, 0.5),)
 
     def test_a_difference_of_exactly_the_rope_is_equivalent(self):
-        values = np.tile([0.51, 0.5], (6, 1))
-        assert bayesian_signed_ranks(values, [(0, 1)], 0.01)[0].equivalent == 1
+        scores = np.tile([0.51, 0.5], (6, 1))
+        assert bayesian_signed_ranks(scores, [(0, 1)], 0.01)[0].equivalent == 1
 
     @pytest.mark.parametrize("rope", [-0.1, math.nan, math.inf, "a", True])
     def test_impossible_ropes_are_refused(self, rope):

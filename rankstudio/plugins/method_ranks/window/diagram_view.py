@@ -76,6 +76,6 @@ class DiagramView(QWidget):
         room = MAX_NAME_SHARE * self.width()
         written = metrics.elidedText(text.text, Qt.TextElideMode.ElideRight, room)
         wide = metrics.horizontalAdvance(written) + 1.0
-        left = text.x * em - {"left": 0.0, "center": wide / 2, "right": wide}[text.align]
-        box = QRectF(left, text.y * em - metrics.height() / 2, wide, metrics.height())
+        x = text.x * em - {"left": 0.0, "center": wide / 2, "right": wide}[text.align]
+        box = QRectF(x, text.y * em - metrics.height() / 2, wide, metrics.height())
         painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, written)

@@ -78,8 +78,8 @@ class RanksPanel(Panel):
         )
         self.diagram = named(DiagramView(theme), "ranks-diagram")
         self.note = named(WrappedLabel(), "ranks-note", role="caption")
-        left = fill(QVBoxLayout(), (self.table, 1), self.note, spacing=4)
-        fill(self.body, (fill(QHBoxLayout(), (left, 1), (self.diagram, 1), spacing=12), 1))
+        table_column = fill(QVBoxLayout(), (self.table, 1), self.note, spacing=4)
+        fill(self.body, (fill(QHBoxLayout(), (table_column, 1), (self.diagram, 1), spacing=12), 1))
 
     def show_ranking(self, ranking: MethodRanking | str) -> None:
         """Show a ranking, or why there is none."""
@@ -100,9 +100,9 @@ class RanksPanel(Panel):
         self.table.set_rows(rows)
         self.diagram.show_diagram(rank_diagram(ranking))
         self.set_caption(text.title)
-        left_out = [entry.sentence for entry in ranking.table.left_out]
-        everything = [text.note, *([tr("Left out:"), *left_out] if left_out else [])]
-        self._show_note(ranking.notes()[0], " ".join(everything))
+        left_out = [exclusion.sentence for exclusion in ranking.table.left_out]
+        sentences = [text.note, *([tr("Left out:"), *left_out] if left_out else [])]
+        self._show_note(ranking.notes()[0], " ".join(sentences))
 
     def _show_note(self, sentence: str, explanation: str) -> None:
         """Show a sentence, and everything that there is to know in its tooltip."""

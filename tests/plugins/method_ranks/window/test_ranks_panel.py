@@ -15,10 +15,10 @@ from rankstudio.ui.main_window import MainWindow
 from rankstudio.ui.style.theme import Theme
 
 
-def controller(window: MainWindow) -> RanksController:
-    found = window.sections.contributed.controllers["method-ranks"]
-    assert isinstance(found, RanksController)
-    return found
+def ranks_controller(window: MainWindow) -> RanksController:
+    controller = window.sections.contributed.controllers["method-ranks"]
+    assert isinstance(controller, RanksController)
+    return controller
 
 
 def test_a_study_on_several_datasets_has_ranks(
@@ -26,7 +26,7 @@ def test_a_study_on_several_datasets_has_ranks(
 ) -> None:
     study = tmp_path / "copy.rankstudio"
     shutil.copy(five_datasets, study)
-    ranks = controller(empty)
+    ranks = ranks_controller(empty)
     assert ranks.panel.isHidden()
     empty.open_path(str(study))
     wait_until(lambda: empty.session.dataset is not None)
@@ -40,18 +40,18 @@ def test_a_study_on_several_datasets_has_ranks(
     assert sum(row.mean_rank for row in panel.table.rows()) == 3
     assert "Friedman" in panel.note.text()
     assert "Nemenyi" in panel.note.toolTip()
-    (item,) = ranks.export_items()
+    (export_item,) = ranks.export_items()
     for suffix in (".pdf", ".tex", ".csv"):
-        assert item.write is not None
-        item.write(tmp_path / f"diagram{suffix}")
+        assert export_item.write is not None
+        export_item.write(tmp_path / f"diagram{suffix}")
         assert (tmp_path / f"diagram{suffix}").stat().st_size > 40
 
 
 def test_runs_on_one_dataset_have_no_panel(ran: MainWindow) -> None:
     ran.workspace.show_page("compare")
     settle(ran)
-    assert controller(ran).panel.isHidden()
-    assert list(controller(ran).export_items()) == []
+    assert ranks_controller(ran).panel.isHidden()
+    assert list(ranks_controller(ran).export_items()) == []
 
 
 def test_a_diagram_is_drawn_at_any_size(theme: Theme, stage) -> None:
