@@ -176,7 +176,7 @@ class RanksController(Controller):
                 "critical-difference",
                 tr("Critical-difference diagram"),
                 tr("The diagram of the mean ranks, for print or as a TikZ picture."),
-                (("PDF", ".pdf"), ("SVG", ".svg"), ("PNG", ".png"), ("TikZ", ".tex"), ("CSV", ".csv")),
+                (("PDF", ".pdf"), ("SVG", ".svg"), ("PNG", ".png"), (tr("TikZ"), ".tex"), ("CSV", ".csv")),
                 "critical-difference",
                 write=partial(_write_diagram, self._ranking),
                 text=partial(tikz_text, rank_diagram(self._ranking)),
