@@ -63,6 +63,10 @@ _ABILITIES = {
     "features": (("pages", "report_parts"), "rankstudio.plugins.features:PLUGIN"),
     "queries": (("pages", "functions"), "rankstudio.plugins.queries:PLUGIN"),
     "report": (("commands", "pages"), "rankstudio.plugins.report:PLUGIN"),
+    "method-ranks": (
+        ("commands", "parts", "report_parts", "functions"),
+        "rankstudio.plugins.method_ranks:PLUGIN",
+    ),
     "mlflow": (("run_logs",), "rankstudio.plugins.mlflow:PLUGIN"),
     "cluster": (("clusters",), "rankstudio.plugins.cluster:PLUGIN"),
 }

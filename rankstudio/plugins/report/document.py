@@ -155,6 +155,7 @@ SECTIONS: dict[str, str] = {
     "question": "Question and notes",
     "results": "Results",
     "tests": "Paired tests",
+    "ranks": "Methods over datasets",
     "features": "Selected features",
     "stability": "Stability of the selection",
     "evidence": "Evidence for the selection",

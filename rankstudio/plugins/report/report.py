@@ -252,12 +252,19 @@ def ability_blocks(key: str, plugin: str, source: ReportSource) -> Iterator[Bloc
         yield ReportFigure(block) if isinstance(block, Figure) else block
 
 
+def rank_blocks(source: ReportSource) -> Iterator[Block]:
+    """Yield the ranks of the methods over the datasets of a report on several ones."""
+    if len(source.datasets()) > 1:
+        yield from ability_blocks("ranks", "method-ranks", source)
+
+
 _BLOCKS_BY_SECTION: dict[str, Callable[[ReportSource], Iterator[Block]]] = {
     "data": data_blocks,
     "plan": plan_blocks,
     "protocol": protocol_blocks,
     "results": result_sections.result_blocks,
     "tests": result_sections.paired_test_blocks,
+    "ranks": rank_blocks,
     "features": feature_sections.feature_blocks,
     "stability": feature_sections.stability_blocks,
     "evidence": partial(ability_blocks, "evidence", "evidence"),

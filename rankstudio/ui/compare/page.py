@@ -45,7 +45,7 @@ class ComparePage(CompareController):
 
     def lay_out(self, panels_of: PanelsOf) -> Splitter:  # noqa: D102 - inherited
         views = row("curves-views", (self.curves, 1, 640), (self.views, 1, 640))
-        return column("compare", (self.panel, 1, 320), (views, 1, 320))
+        return column("compare", (self.panel, 1, 320), (views, 1, 320), *panels_of("compare"))
 
     def choosing(self) -> Sequence[tuple[Panel, Callable[[], bool]]]:  # noqa: D102 - inherited
         return (self.curves, lambda: True), (self.views, lambda: self.views.key() == "pareto")

@@ -38,6 +38,7 @@ from rankstudio.engine.export.figures.values import (
     Figure,
     FigureAxis,
     MapFigure,
+    OwnFigure,
     RowHistograms,
     RowSeries,
     RowsFigure,
@@ -124,6 +125,8 @@ def painting() -> Iterator[None]:
 
 def paper_of(figure: Figure, style: FigureStyle) -> Paper:
     """Return a laid-out figure, within :func:`painting`."""
+    if isinstance(figure, OwnFigure):
+        return figure.paper(style)
     if isinstance(figure, CurvesFigure):
         return curves_paper(figure, style)
     return map_paper(figure, style) if isinstance(figure, MapFigure) else rows_paper(figure, style)

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isnan
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+
+from rankstudio.engine.export.figures.style import FigureStyle
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Paper
 
 Cell = str | float | int
 Table = tuple[list[str], list[list[Cell]]]
@@ -366,7 +372,39 @@ class MapFigure:
         return header, [[name, *row] for name, row in zip(self.rows, self.values, strict=True)]
 
 
-Figure = CurvesFigure | RowsFigure | MapFigure
+@dataclass(frozen=True)
+class OwnFigure(ABC):
+    """A figure of another kind, which an ability adds with what paints it.
+
+    Attributes
+    ----------
+    name, title, caption : str
+        As in :class:`CurvesFigure`.
+    """
+
+    name: str
+    title: str
+    caption: str
+
+    @property
+    @abstractmethod
+    def empty(self) -> bool:
+        """Whether the figure is empty."""
+
+    @abstractmethod
+    def table(self) -> Table:
+        """Return the drawn values: column names, and rows of texts and numbers."""
+
+    @abstractmethod
+    def paper(self, style: FigureStyle) -> Paper:
+        """Return the laid-out figure; a `FigurePage` of :mod:`rankstudio.engine.export.figures.page` helps.
+
+        It is called within :func:`rankstudio.engine.export.figures.painter.painting`, and imports matplotlib
+        only there.
+        """
+
+
+Figure = CurvesFigure | RowsFigure | MapFigure | OwnFigure
 
 
 def _has_finite_point(x: Sequence[float], y: Sequence[float]) -> bool:

@@ -1,0 +1,193 @@
+"""Where the lines and texts of a critical-difference diagram are, in sizes of the text.
+
+Paper, window and TikZ draw what :func:`laid_out` returns.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from rankstudio.engine.support.escaping import one_line
+
+Point = tuple[float, float]
+
+MAX_NAME_SHARE = 0.34
+"""Share of the width that the names of one side may have."""
+
+_NAME_GAP = 0.5  # between a line and the name at its end
+_ROW = 1.45  # height of a name
+_LEVEL = 0.6  # from one bar of a group to the next
+_OVERHANG = 0.25  # of a bar beyond its first and last method
+_MIN_TICK_GAP = 2.6  # from one rank to the next with a number
+
+
+@dataclass(frozen=True)
+class Stroke:
+    """A line of the diagram.
+
+    Attributes
+    ----------
+    points : tuple of (float, float)
+        From left and top, in sizes of the text.
+    kind : {"axis", "stem", "group", "difference"}
+        Axis with its ticks, line from the axis to a name, bar of a group, or length of the critical
+        difference.
+    """
+
+    points: tuple[Point, ...]
+    kind: Literal["axis", "stem", "group", "difference"]
+
+
+@dataclass(frozen=True)
+class DiagramText:
+    """A text of the diagram.
+
+    Attributes
+    ----------
+    text : str
+    x, y : float
+        Middle of its height; `x` is its end at the side of `align`, or its middle.
+    align : {"left", "center", "right"}
+    """
+
+    text: str
+    x: float
+    y: float
+    align: Literal["left", "center", "right"]
+
+
+@dataclass(frozen=True)
+class DiagramLayout:
+    """Lines and texts of a diagram, in sizes of the text.
+
+    Attributes
+    ----------
+    width, height : float
+    strokes : tuple of Stroke
+    texts : tuple of DiagramText
+    """
+
+    width: float
+    height: float
+    strokes: tuple[Stroke, ...]
+    texts: tuple[DiagramText, ...]
+
+
+class DrawnRanks(Protocol):
+    """Methods with their mean ranks, the best first, and the groups that do not differ."""
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """Names of the methods."""
+        ...
+
+    @property
+    def ranks(self) -> tuple[float, ...]:
+        """Mean ranks, ascending."""
+        ...
+
+    @property
+    def groups(self) -> tuple[tuple[int, ...], ...]:
+        """Methods that do not differ, each group by rank."""
+        ...
+
+    @property
+    def difference(self) -> float:
+        """Critical difference; NaN without tests."""
+        ...
+
+
+def laid_out(diagram: DrawnRanks, width: float, text_width: Callable[[str], float]) -> DiagramLayout:
+    """Place the lines and texts of a diagram.
+
+    Parameters
+    ----------
+    diagram : DrawnRanks
+    width : float
+        In sizes of the text.
+    text_width : callable
+        Returns the width of a text, in sizes of the text. Names have at most a third of the diagram:
+        whoever draws a wider one shortens it.
+
+    Returns
+    -------
+    DiagramLayout
+        The better half of the methods is named at the left, the other half at the right.
+    """
+    n_left = (len(diagram.methods) + 1) // 2
+    limit = MAX_NAME_SHARE * width
+    sides = (diagram.methods[:n_left], diagram.methods[n_left:])
+    left, right = (
+        min(max((text_width(one_line(name)) for name in names), default=0.0), limit) + 1.0 for names in sides
+    )
+    axis = _RankAxis(left, max(width - right, left + 1.0), max(2, len(diagram.methods)))
+    strokes: list[Stroke] = []
+    texts: list[DiagramText] = []
+    top = _place_difference(diagram, axis, strokes, texts)
+    axis_y = top + 1.5
+    _place_axis(axis, axis_y, strokes, texts)
+    below = _place_groups(diagram, axis, axis_y + 0.8, strokes)
+    for column, (name, rank) in enumerate(zip(diagram.methods, diagram.ranks, strict=True)):
+        is_left = column < n_left
+        row = column if is_left else len(diagram.methods) - 1 - column
+        y = below + 0.6 + row * _ROW
+        end = left - _NAME_GAP if is_left else axis.right + _NAME_GAP
+        x = axis.place(rank)
+        strokes.append(Stroke(((x, axis_y), (x, y), (end, y)), "stem"))
+        name_x = end - 0.3 if is_left else end + 0.3
+        texts.append(DiagramText(one_line(name), name_x, y, "right" if is_left else "left"))
+    return DiagramLayout(width, below + 0.6 + n_left * _ROW, tuple(strokes), tuple(texts))
+
+
+@dataclass(frozen=True)
+class _RankAxis:
+    """The axis of ranks from 1 to the number of methods, between two places."""
+
+    left: float
+    right: float
+    n: int
+
+    def place(self, rank: float) -> float:
+        """Return where a rank is."""
+        return self.left + (rank - 1.0) / (self.n - 1) * (self.right - self.left)
+
+
+def _place_difference(
+    diagram: DrawnRanks, axis: _RankAxis, strokes: list[Stroke], texts: list[DiagramText]
+) -> float:
+    """Place the length of the critical difference above the axis; return where the room below begins."""
+    if math.isnan(diagram.difference):
+        return 0.0
+    end = min(axis.place(1.0 + diagram.difference), axis.right)
+    strokes.append(Stroke(((axis.left, 1.7), (end, 1.7)), "difference"))
+    strokes.append(Stroke(((axis.left, 1.4), (axis.left, 2.0)), "difference"))
+    if 1.0 + diagram.difference <= axis.n:  # a longer one has an open end
+        strokes.append(Stroke(((end, 1.4), (end, 2.0)), "difference"))
+    texts.append(DiagramText(f"CD = {diagram.difference:.2f}", axis.left, 0.7, "left"))
+    return 2.2
+
+
+def _place_axis(axis: _RankAxis, y: float, strokes: list[Stroke], texts: list[DiagramText]) -> None:
+    """Place the axis with numbered ticks above it, as many as have room."""
+    strokes.append(Stroke(((axis.left, y), (axis.right, y)), "axis"))
+    step = max(1, math.ceil(_MIN_TICK_GAP / ((axis.right - axis.left) / (axis.n - 1))))
+    for rank in range(1, axis.n + 1):
+        is_numbered = (rank - 1) % step == 0
+        if is_numbered or step == 1:
+            strokes.append(Stroke(((axis.place(rank), y - 0.35), (axis.place(rank), y)), "axis"))
+            texts.append(DiagramText(str(rank), axis.place(rank), y - 0.95, "center"))
+
+
+def _place_groups(diagram: DrawnRanks, axis: _RankAxis, y: float, strokes: list[Stroke]) -> float:
+    """Place a bar for each group, those that overlap below each other; return where the room below begins."""
+    ends: list[float] = []  # of the last bar of each level
+    for group in diagram.groups:
+        start = axis.place(diagram.ranks[group[0]]) - _OVERHANG
+        end = axis.place(diagram.ranks[group[-1]]) + _OVERHANG
+        level = next((n for n, last in enumerate(ends) if last + _OVERHANG < start), len(ends))
+        ends[level : level + 1] = [end]
+        strokes.append(Stroke(((start, y + level * _LEVEL), (end, y + level * _LEVEL)), "group"))
+    return y + len(ends) * _LEVEL

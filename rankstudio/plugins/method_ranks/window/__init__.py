@@ -1,0 +1,1 @@
+"""The ranks of methods on the page *Compare*."""

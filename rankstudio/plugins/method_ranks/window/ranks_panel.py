@@ -1,0 +1,225 @@
+"""Methods over datasets on the page *Compare*: their mean ranks, the diagram, and what the tests say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Slot
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout
+
+from rankstudio.engine.errors import PlanError
+from rankstudio.engine.export.figures.files import figure_bytes
+from rankstudio.engine.export.figures.style import style_of
+from rankstudio.engine.support.files import write_bytes, write_text
+from rankstudio.plugins.method_ranks.compared_methods import CandidateRun, method_table
+from rankstudio.plugins.method_ranks.mean_ranks import MethodRanking, ranking_of
+from rankstudio.plugins.method_ranks.rank_diagram import rank_diagram, tikz_text
+from rankstudio.plugins.method_ranks.ranking_tables import ranks_table
+from rankstudio.plugins.method_ranks.window.diagram_view import DiagramView
+from rankstudio.ui.background.on_demand import Computation, Key, OnDemand, computation
+from rankstudio.ui.language import tr
+from rankstudio.ui.model.app_model import Models
+from rankstudio.ui.page.controller import Controller
+from rankstudio.ui.page.export_item import ExportItem
+from rankstudio.ui.style.plain_text import plain
+from rankstudio.ui.style.shared import Shared
+from rankstudio.ui.style.theme import Theme
+from rankstudio.ui.widgets import Column, Panel, TableView
+from rankstudio.ui.widgets.layout import fill, named
+from rankstudio.ui.widgets.panel import WrappedLabel
+
+_TITLE = tr("Methods over datasets")
+
+
+@dataclass(frozen=True)
+class MethodRow:
+    """A method of the table.
+
+    Attributes
+    ----------
+    method : str
+    mean_rank, mean : float
+    best_on : int
+        Datasets on which no method is better.
+    group : str
+        Letters of its groups.
+    """
+
+    method: str
+    mean_rank: float
+    mean: float
+    best_on: int
+    group: str
+
+
+class RanksPanel(Panel):
+    """The table of mean ranks, beside the diagram and above the notes.
+
+    Attributes
+    ----------
+    table : TableView
+    diagram : DiagramView
+    note : WrappedLabel
+    """
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme, _TITLE, name="ranks-panel")
+        about = tr("Mean ranks of the methods that have comparable runs on every dataset.")
+        self.table = TableView(
+            theme,
+            _COLUMNS,
+            "ranks-table",
+            lambda row: row.method,
+            accessible_name=tr("Mean ranks of methods"),
+            shared=Shared("method-ranks", _TITLE, about, compares=True),
+        )
+        self.diagram = named(DiagramView(theme), "ranks-diagram")
+        self.note = named(WrappedLabel(), "ranks-note", role="caption")
+        table_column = fill(QVBoxLayout(), (self.table, 1), self.note, spacing=4)
+        fill(self.body, (fill(QHBoxLayout(), (table_column, 1), (self.diagram, 1), spacing=12), 1))
+
+    def show_ranking(self, ranking: MethodRanking | str) -> None:
+        """Show a ranking, or why there is none."""
+        if isinstance(ranking, str):
+            self.table.set_rows(())
+            self.diagram.show_diagram(None)
+            self.set_caption("")
+            self._show_note(ranking, ranking)
+            return
+        text = ranks_table(ranking)
+        means = ranking.table.values.mean(axis=0).tolist()
+        rows = [
+            MethodRow(name, rank, mean, int(cells[3]), cells[4] if len(cells) > 4 else "")
+            for name, rank, mean, cells in zip(
+                ranking.methods, ranking.mean_ranks, means, text.rows, strict=True
+            )
+        ]
+        self.table.set_rows(rows)
+        self.diagram.show_diagram(rank_diagram(ranking))
+        self.set_caption(text.title)
+        left_out = [exclusion.sentence for exclusion in ranking.table.left_out]
+        sentences = [text.note, *([tr("Left out:"), *left_out] if left_out else [])]
+        self._show_note(ranking.notes()[0], " ".join(sentences))
+
+    def _show_note(self, sentence: str, explanation: str) -> None:
+        """Show a sentence, and everything that there is to know in its tooltip."""
+        self.note.setText(sentence)
+        self.note.setToolTip(plain(explanation))
+
+
+_COLUMNS = (
+    Column("method", tr("method"), stretch=True, least=120),
+    Column("mean_rank", tr("mean rank"), "right", ".3f", width=84, tooltip=tr("1 is the best")),
+    Column("mean", tr("mean"), "right", ".4f", width=72, tooltip=tr("Mean of the measure over the datasets")),
+    Column("best_on", tr("best on"), "right", width=64, tooltip=tr("Datasets on which no method is better")),
+    Column(
+        "group",
+        tr("group"),
+        width=64,
+        tooltip=tr("Methods with a common letter do not differ significantly by Nemenyi's test."),
+    ),
+)
+
+
+class RanksController(Controller):
+    """Ranks the methods of the finished runs, once these are on several datasets.
+
+    Parameters
+    ----------
+    theme : Theme
+    models : Models
+    """
+
+    def __init__(self, theme: Theme, models: Models, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._models = models
+        self._ranking: MethodRanking | None = None
+        self.panel = RanksPanel(theme)
+        self.panels = (self.panel,)
+        self._demand = OnDemand(
+            self,
+            models.task_worker,
+            self._key,
+            self._compute,
+            self.failed.emit,
+            slot="method ranks",
+            panel=self.panel,
+        )
+        runs = models.runs
+        for signal in (runs.ended, runs.removed, runs.cleared, runs.labelled, models.measured.changed):
+            signal.connect(self.update)
+        models.session.measureChanged.connect(self.update)
+        self.panel.hide()
+
+    @property
+    def ranking(self) -> MethodRanking | None:
+        """The ranking that is shown; None without one."""
+        return self._ranking
+
+    @Slot()
+    def update(self) -> None:
+        """Show the panel for runs on several datasets, with the ranking of their methods."""
+        titles: dict[str, set[str]] = {}
+        for record in self._models.runs.records:
+            if record.result is not None:
+                titles.setdefault(record.title, set()).add(record.dataset.name)
+        self.panel.setVisible(sum(len(datasets) > 1 for datasets in titles.values()) > 1)
+        self._demand.update()
+
+    def export_items(self) -> Iterator[ExportItem]:
+        """Yield the diagram."""
+        if self._ranking is not None and not self.panel.isHidden():
+            yield ExportItem(
+                "critical-difference",
+                tr("Critical-difference diagram"),
+                tr("The diagram of the mean ranks, for print or as a TikZ picture."),
+                (("PDF", ".pdf"), ("SVG", ".svg"), ("PNG", ".png"), (tr("TikZ"), ".tex"), ("CSV", ".csv")),
+                "critical-difference",
+                write=partial(_write_diagram, self._ranking),
+                text=partial(tikz_text, rank_diagram(self._ranking)),
+            )
+
+    def _candidates(self) -> list[CandidateRun]:
+        """Return the runs as they are measured now, without sealed test parts."""
+        candidates = []
+        for record in self._models.runs.records:
+            result = self._models.measured.view(record).result if record.result is not None else None
+            if result is not None:
+                text = tr("run {number}, {title}").format(number=record.key, title=record.title)
+                candidates.append(CandidateRun(text, result, record.label.name))
+        return candidates
+
+    def _key(self) -> Key | None:
+        runs = [(run.name, run.result, run.method) for run in self._candidates()]
+        return (self._models.session.measure, *runs) if runs else None
+
+    def _compute(self) -> Computation:
+        measure = self._models.session.measure
+        return computation(tr("Ranking methods"), self._show, _ranking, self._candidates(), measure)
+
+    def _show(self, ranking: MethodRanking | str) -> None:
+        self._ranking = None if isinstance(ranking, str) else ranking
+        self.panel.show_ranking(ranking)
+
+
+def _ranking(candidates: list[CandidateRun], measure: str) -> MethodRanking | str:
+    """Return the ranking with its tests, or why there is none; for the worker."""
+    try:
+        ranking = ranking_of(method_table(candidates, measure))
+    except PlanError as error:
+        return str(error)
+    _ = ranking.tests  # which take a while
+    return ranking
+
+
+def _write_diagram(ranking: MethodRanking, path: Path) -> None:
+    """Write the diagram in the format that the ending says."""
+    form = path.suffix.lower().removeprefix(".")
+    diagram = rank_diagram(ranking)
+    if form == "tex":
+        write_text(path, tikz_text(diagram))
+    else:
+        write_bytes(path, figure_bytes(diagram, style_of(), form))
