@@ -525,8 +525,22 @@ class CurvesPanel(Panel):
         self._foot = fill(QHBoxLayout(), (self._below, 1), self.smallest, spacing=8)
         self._asked = fill(QHBoxLayout(), self.left_out, spacing=8)
         self._asked.setAlignment(self.left_out, Qt.AlignmentFlag.AlignRight)
-        self._values = fill(QHBoxLayout(), (self.slider, 3), 1, self.view, margins=(0, 0, 0, 6))
-        fill(self.body, self.hint, self._values, (self._row, 1), self._foot, self._asked, spacing=2)
+        self._values = fill(
+            QHBoxLayout(),
+            (self.slider, 3),
+            1,
+            self.view,
+            margins=(0, 0, 0, 6),
+        )
+        fill(
+            self.body,
+            self.hint,
+            self._values,
+            (self._row, 1),
+            self._foot,
+            self._asked,
+            spacing=2,
+        )
         # Each row, and the width of the panel from which on its parts are side by side.
         self._rows: list[tuple[QBoxLayout, int]] = [
             (self._foot, _MIN_WIDTH_FOR_ONE_ROW),
