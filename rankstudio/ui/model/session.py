@@ -222,8 +222,8 @@ class Session(QObject):
         choice : Choice
             The chosen model of the plan.
         """
-        # What the user chose before, of which
-        # the new data keep as much as they can.
+        # The convention that the user picked, and
+        # the seal, to tell below what has changed.
         picked = self._convention
         sealed = self.sealed
         # Without a plan, the present one is adapted:
