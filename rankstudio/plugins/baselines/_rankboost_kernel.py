@@ -37,6 +37,7 @@ def potential(H: Floats, y: Floats, by_label: Ints, ptr: Ints, out: Floats) -> f
             least = min(least, H[i])
             greatest = max(greatest, H[i])
         middle = 0.5 * (least + greatest)  # subtracted from the scores, so that exponentials do not overflow
+        # Upwards: pairs with lower labels.
         below = 0.0  # sum of exp(H - middle) over documents with lower labels
         start = begin
         while start < end:
@@ -50,6 +51,7 @@ def potential(H: Floats, y: Floats, by_label: Ints, ptr: Ints, out: Floats) -> f
                 stop += 1
             below += of_label
             start = stop
+        # Downwards: pairs with higher labels.
         above = 0.0  # sum of exp(middle - H) over documents with higher labels
         stop = end
         while stop > begin:

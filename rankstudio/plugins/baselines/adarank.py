@@ -108,9 +108,9 @@ class AdaRank(LinearRanker):
         signs = (1.0, -1.0) if direction == "both" else (1.0,)
         coef = np.zeros(n)
         order: dict[int, None] = {}  # the features used so far, in the order of their first use
-        with training_data(data).session(
-            StateWork(_QueryMeasures, (measure.name, objective(self.convention), signs))
-        ) as session:
+        settings = (measure.name, objective(self.convention), signs)
+        query_measures = StateWork(_QueryMeasures, settings)
+        with training_data(data).session(query_measures) as session:
             # The measures of all weak rankers, weighted
             # equally over the queries at first.
             rounds = _Rounds(session)
@@ -198,7 +198,13 @@ class _QueryMeasures:
     def _evaluator(self, data: QueryData) -> Any:
         from rankstudio.engine.metrics.evaluator import Evaluator  # noqa: PLC0415 - numba
 
-        return Evaluator(data.y, data.ptr, self._convention, [self._measure], grading=data.grading)
+        return Evaluator(
+            data.y,
+            data.ptr,
+            self._convention,
+            [self._measure],
+            grading=data.grading,
+        )
 
 
 class _Rounds:

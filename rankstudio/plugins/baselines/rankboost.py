@@ -207,7 +207,11 @@ class RankBoost(LinearRanker):
                     return
             if not history:  # no threshold is better than none, so the model scores all documents equally
                 yield BoostStep(
-                    number=1, selected=(), coef=coef, criterion=rounds.loss, candidates=np.empty(0)
+                    number=1,
+                    selected=(),
+                    coef=coef,
+                    criterion=rounds.loss,
+                    candidates=np.empty(0),
                 )
 
     def _finish(self, data: QueryData, steps: list[Step]) -> None:
@@ -267,7 +271,11 @@ class _Rounds:
             return None
         self.perfect = abs(r) == _MAX_CORRELATION
         theta = float(self._thresholds.of(feature)[places[feature]])
-        return Threshold(feature, theta, weight=0.5 * float(np.log((1.0 + r) / (1.0 - r))))
+        return Threshold(
+            feature,
+            theta,
+            weight=0.5 * float(np.log((1.0 + r) / (1.0 - r))),
+        )
 
     def add(self, weak: Threshold) -> Waiting[None]:
         """Add a weak ranker to the scores, and update the weights of the pairs."""

@@ -162,11 +162,13 @@ def _shared_columns(first: RankingDataset, second: RankingDataset) -> Sequence[t
     Features are matched by id. If no ids match, or if features with the same id have different names, they
     are matched by name, provided that any names match.
     """
+    # First by id.
     by_id = {int(i): column for column, i in enumerate(second.feature_ids)}
     pairs = [(column, by_id[int(i)]) for column, i in enumerate(first.feature_ids) if int(i) in by_id]
     names_differ = any(
         first.feature_names[column] != second.feature_names[other_column] for column, other_column in pairs
     )
+    # Otherwise by name.
     if not pairs or names_differ:
         by_name = {name: column for column, name in enumerate(second.feature_names)}
         pairs_by_name = [

@@ -65,6 +65,7 @@ def read(files: Files, function: ScoreFunction, documents: Documents, prints: st
     lines = files[""].decode().splitlines()
     threshold = float(lines[_HEADER_LINES - 1].partition("#")[0])
     columns = {feature.id: column for column, feature in enumerate(function.inputs)}
+    # Weights are sums over the support vectors.
     weights = [0.0] * len(columns)
     for line in lines[_HEADER_LINES:]:
         alpha, *pairs = line.partition("#")[0].split()
@@ -73,6 +74,7 @@ def read(files: Files, function: ScoreFunction, documents: Documents, prints: st
             weights[columns[int(number)]] += float(alpha) * float(documents.dtype(float(value)))
     X = documents.X.astype(documents.dtype).astype(np.float64)
     scores = weighted_sum(X, enumerate(weights), np.float64) - threshold
+    # Scores are printed with few digits.
     if documents.dtype is np.float64:
         return scores
     return np.array([float(prints % score) for score in scores.tolist()], dtype=np.float64)
@@ -92,12 +94,14 @@ def _scaled(function: ScoreFunction, ranges: ValueRanges) -> tuple[ScoreFunction
     With the scale, 8 decimals show most digits of the scores.
     """
     centred_function = centred(function, ranges)
+    # The greatest score that values in these ranges can have.
     greatest_score = math.fsum(
         abs(weight) * max(high + feature.shift, -(low + feature.shift))
         for weight, low, high, feature in zip(
             function.weights, ranges.low, ranges.high, centred_function.inputs, strict=True
         )
     )
+    # A power of two, so that scaling does not round.
     scale_exponent = 0
     if 0 < greatest_score < math.inf:
         _, score_exponent = math.frexp(greatest_score)

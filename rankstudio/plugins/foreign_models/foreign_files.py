@@ -301,6 +301,7 @@ def _numbered_ids(parsed: ParsedModel, dataset: FoldedDataset) -> dict[int, int]
     """
     ids = dataset.feature_ids.tolist()
     feature_set = dataset.extension(FeatureSet)
+    # Numbers are places in a feature set.
     if parsed.numbering == "set" and feature_set is not None:
         places = {name: index for index, name in enumerate(feature_set.names)}
         return {places[name]: number for number, name in feature_set.ids.items()}
@@ -308,8 +309,10 @@ def _numbered_ids(parsed: ParsedModel, dataset: FoldedDataset) -> dict[int, int]
         return {number - 1: number for number in ids}
     if parsed.numbering == "set":
         return {}
+    # Numbers are ids.
     if parsed.numbering == "id":
         return {number: number for number in ids}
+    # Numbers are columns.
     if parsed.n_features == max(ids) + 1:  # a column for each id, from 0
         return {number: number for number in ids}
     return dict(enumerate(ids)) if parsed.n_features in (0, len(ids)) else {}

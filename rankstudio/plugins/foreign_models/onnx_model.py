@@ -284,7 +284,11 @@ def _matrix_weights(
     """
     (matrix,) = arrays
     if stage.model is not None or matrix.ndim not in (1, 2) or matrix.shape[1:] not in ((), (1,)):
-        raise refused(node, tr("several scores of a document"), tr("one score for each document"))
+        raise refused(
+            node,
+            tr("several scores of a document"),
+            tr("one score for each document"),
+        )
     n = matrix.shape[0]
     if matrix.dtype != stage.dtype or n != (stage.n_features or n):
         text = f"{n} {matrix.dtype}"
@@ -310,7 +314,11 @@ def _weights(values: Sequence[float]) -> dict[int, float]:
 def _check_score(node: onnx.NodeProto, values: Mapping[str, Any], n_targets: int, n_constants: int) -> None:
     """Raise UnreadableModelError if an operator computes several scores, or transforms the score."""
     if n_targets != 1 or n_constants > 1:
-        raise refused(node, tr("several scores of a document"), tr("one score for each document"))
+        raise refused(
+            node,
+            tr("several scores of a document"),
+            tr("one score for each document"),
+        )
     if values.get("post_transform", 0) not in (0, b"NONE"):
         raise refused(node, tr("the attribute {name}").format(name="post_transform"), "NONE")
 
@@ -376,7 +384,11 @@ def _regressor_trees(stage: _Stage, node: onnx.NodeProto, values: Mapping[str, A
     # All values must belong to one score,
     # and each node must occur once.
     if len(values["target_ids"]) != len(keys) or any(values["target_ids"]):
-        raise refused(node, tr("several scores of a document"), tr("one score for each document"))
+        raise refused(
+            node,
+            tr("several scores of a document"),
+            tr("one score for each document"),
+        )
     if len(nodes) != len(rows) or len(leaves) != len(keys) or leaves.keys() != leaf_keys:
         raise unreadable(ONNX, tr("each node of a tree once"))
     if len(set(tree_runs)) != len(tree_runs):
@@ -427,7 +439,11 @@ def _ensemble_trees(stage: _Stage, node: onnx.NodeProto, values: Mapping[str, An
         raise unreadable(ONNX, tr("each node of a tree once"))
     # All leaves contribute to target 0, as a document has one score.
     if len(values["leaf_targetids"]) != len(weights) or any(values["leaf_targetids"]):
-        raise refused(node, tr("several scores of a document"), tr("one score for each document"))
+        raise refused(
+            node,
+            tr("several scores of a document"),
+            tr("one score for each document"),
+        )
 
     def child_key(node_index: int, side: str) -> tuple[int, bool, str]:
         """Return the key of the child of a split for a true or a false comparison."""

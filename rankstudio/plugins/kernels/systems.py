@@ -443,10 +443,12 @@ def long_query(
     """
     matrix = -(rows.T @ rows) + (values + grid[:, None])[:, :, None] * np.eye(len(values))
     right_side = along - rows.T @ targets
+    # Without basis vectors in the query, there is no condition on θ.
     if not len(held_out):
         return np.asarray(
             np.linalg.solve(matrix, np.broadcast_to(right_side, (grid.size, *right_side.shape)))
         )
+    # One system with both unknowns: θ and μ.
     k = len(values)
     h = len(held_out)
     system = np.zeros((grid.size, k + h, k + h))

@@ -56,8 +56,10 @@ def _next_sentence(group: ReportedGroup, best: ReportedRun) -> str:
     """Return a sentence on the next best run, and whether the best run is significantly better."""
     name = group.measure
     sign = 1.0 if measure(name).higher_is_better else -1.0
+    # The best of the other runs.
     rivals = [run for run in group.runs if run is not best and name in run.result.average]
     follower = max(rivals, key=lambda run: sign * run.result.average[name])
+    # Its test against the best run.
     test = next((row for row in group.tests if row.key == follower.number), None)
     if test is None or test.found is None or test.p_holm is None:
         return f"The next is {follower.name}, with {fixed(follower.result.average[name])}; it was not tested."

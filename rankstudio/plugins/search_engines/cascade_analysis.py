@@ -142,9 +142,9 @@ def _cascade_table(run: RunResult, front: CascadeFront, best: Cascade | None) ->
         )
     # The header has a column for the test
     # part only if the rows have one.
-    titles = (
-        (tr("validation {measure}"),) if is_untested else (tr("validation {measure}"), tr("test {measure}"))
-    )
+    titles = [tr("validation {measure}")]
+    if not is_untested:
+        titles.append(tr("test {measure}"))
     header = (
         tr("ms per query"),
         tr("features"),

@@ -208,7 +208,12 @@ def _logged_document(hit: Mapping[str, Any], queries: tuple[str, ...]) -> Logged
     ids: tuple[str, ...]
     if isinstance(hit.get("[features]"), str):  # a hit of Solr
         ids = _texts_under_keys(hit, _DOCUMENT_KEYS)
-        logged = LoggedDocument(queries, ids, _values_by_name(_solr_values(hit["[features]"])), absent=0.0)
+        logged = LoggedDocument(
+            queries,
+            ids,
+            _values_by_name(_solr_values(hit["[features]"])),
+            absent=0.0,
+        )
     elif "_ltrlog" in fields:  # a hit of Elasticsearch
         ids = _texts_under_keys(hit, ("_id",))
         logged = LoggedDocument(queries, ids, _values_by_name(_elasticsearch_values(fields["_ltrlog"])))
@@ -488,7 +493,10 @@ class _JoinedDocuments:
         if not logged_rows.size:
             assert self._example is not None  # a log without documents is refused earlier
             raise _nothing_joined_error(
-                path, judgments, self._example, next(self._judged.without(self._rows))
+                path,
+                judgments,
+                self._example,
+                next(self._judged.without(self._rows)),
             )
         # Columns with tensors are left out of the table.
         names = [name for name in self._columns if name not in self._tensors]
@@ -541,9 +549,9 @@ class _JoinedDocuments:
         # documents that were logged several times.
         if self._tensors:
             text = tr("Tensors are no numbers and left out: {names}.")
-            sentences.append(
-                text.format(names=", ".join(map(one_line, sorted(self._tensors)[:_MAX_LISTED_IDS])))
-            )
+            listed_tensors = sorted(self._tensors)[:_MAX_LISTED_IDS]
+            names = ", ".join(map(one_line, listed_tensors))
+            sentences.append(text.format(names=names))
         if self._n_repeated:
             text = trn(
                 "{n} document is logged again with other values; the last ones are used.",

@@ -327,6 +327,7 @@ def _without_lists(table: Any) -> Any:
             columns.append(column)
             names.append(field.name)
             continue
+        # Each place of the lists becomes a column.
         columns += [
             pa.chunked_array([_value_at(chunk, i) for chunk in column.chunks], field.type.value_type)
             for i in range(field.type.list_size)

@@ -181,7 +181,7 @@ class Models(QObject):
         self.left_out = LeftOutMeasures(
             self.session, self.runs, self.measured, self.current, self.task_worker, self.fold_cache, self
         )
-        # Opening data, and why documents or measures are absent.
+        # Opening data, and the texts of empty panels.
         self.names_folder = settings.names_folder
         self.loader = Loader(self.task_worker, self.names_folder, self)
         self.absence = Absence(self.session, self.runs, self.current, self.loader, self)

@@ -138,7 +138,13 @@ class MeasuredRuns(QObject):
         if self._is_new(record, measurement):
             other_runs = (other for other in self._runs.records if other is not record)
             self._ask([record, *other_runs])
-        return MeasuredRun(plan, measured.paths, measured.folds, measured.baselines, complete=False)
+        return MeasuredRun(
+            plan,
+            measured.paths,
+            measured.folds,
+            measured.baselines,
+            complete=False,
+        )
 
     def measures(self, record: RunRecord) -> bool:
         """Return whether a run has, or can be given, values by the convention in use."""

@@ -445,8 +445,10 @@ class CurrentModel(QObject):
         form = self._session.plan
         if not session.has_documents:
             return None
+        # Without a run, the form is the plan.
         if view.record is None:
             return form if session.read_as_planned else None
+        # With a run, the form counts only if it fits the run.
         is_same = form == view.plan  # the usual case; `changed` below is slow while the slider moves
         if is_same or not _have_same_axes(form, view.plan) or reading(form) != reading(view.plan):
             return view.plan

@@ -222,8 +222,8 @@ class Session(QObject):
         choice : Choice
             The chosen model of the plan.
         """
-        # What the user chose before, of which
-        # the new data keep as much as they can.
+        # The convention that the user picked, and
+        # the seal, to tell below what has changed.
         picked = self._convention
         sealed = self.sealed
         # Without a plan, the present one is adapted:
@@ -401,8 +401,10 @@ class Session(QObject):
         other = "banned" if name == "pinned" else "pinned"
         if any(self.plan.entry.parameter(key).several(parameters[key]) for key in (name, other)):
             return  # the plan tries several sets of features, so it is not clear which one to change
+        # A feature in a group stands for the group.
         members = next((ids for ids in feature_groups_of(self.plan).values() if feature in ids), (feature,))
         present = any(i in parameters[name] for i in members)
+        # It is removed from both sets, and added to one unless it was there.
         rest = _without_excluded(parameters[name], members)
         parameters[name] = rest if present else (*rest, feature)
         parameters[other] = _without_excluded(parameters[other], members)

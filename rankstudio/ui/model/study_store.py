@@ -252,6 +252,7 @@ class StudyStore:
                     folder=self.folder, strerror=error.strerror
                 )
             ) from error
+        # The first name that is free.
         name = tr("Study {now:%Y-%m-%d %H.%M}").format(now=datetime.now())
         for number in count(1):
             path = self.folder / f"{name}{f' ({number})' if number > 1 else ''}{SUFFIX}"

@@ -176,8 +176,7 @@ def verdict(score: CandidateScore, margin: Margin, names: Sequence[str]) -> str:
         elif margin.rival_score > 0:
             text = tr("{name}, though {rival} would lower the {criterion}")
         return text.format(name=name, rival=rival, criterion=tr(score.criterion))
-    # The lead over the next candidate; a candidate
-    # behind was selected for another reason.
+    # The lead over the next candidate, which may be negative.
     relation = tr("ahead of") if margin.share > 0 else tr("behind")
     return tr("{name}, {way} {rival} by {share}").format(
         name=name, way=relation, rival=rival, share=percent(abs(margin.share))

@@ -525,8 +525,22 @@ class CurvesPanel(Panel):
         self._foot = fill(QHBoxLayout(), (self._below, 1), self.smallest, spacing=8)
         self._asked = fill(QHBoxLayout(), self.left_out, spacing=8)
         self._asked.setAlignment(self.left_out, Qt.AlignmentFlag.AlignRight)
-        self._values = fill(QHBoxLayout(), (self.slider, 3), 1, self.view, margins=(0, 0, 0, 6))
-        fill(self.body, self.hint, self._values, (self._row, 1), self._foot, self._asked, spacing=2)
+        self._values = fill(
+            QHBoxLayout(),
+            (self.slider, 3),
+            1,
+            self.view,
+            margins=(0, 0, 0, 6),
+        )
+        fill(
+            self.body,
+            self.hint,
+            self._values,
+            (self._row, 1),
+            self._foot,
+            self._asked,
+            spacing=2,
+        )
         # Each row, and the width of the panel from which on its parts are side by side.
         self._rows: list[tuple[QBoxLayout, int]] = [
             (self._foot, _MIN_WIDTH_FOR_ONE_ROW),
@@ -581,6 +595,7 @@ class CurvesPanel(Panel):
 
     def _draw_left_out(self) -> None:
         """Draw the left-out measure of the chosen path, or of the only one, beside its validation measure."""
+        # Nothing is drawn without a path.
         only_key = next(iter(self._paths), 0) if len(self._paths) == 1 else None
         key = self._chosen[0] if self._chosen else only_key
         path = self._paths.get(key) if key is not None else None
@@ -588,8 +603,10 @@ class CurvesPanel(Panel):
         if path is not None and not self._shows_left_out_only:
             values = path.validation.get(self._left_out_name, [])
         xs: Sequence[float] = path.ks[: len(values)] if path else []
+        # Over a parameter, the points are those of one curve of the grid.
         if self.over is not None and key is not None and not isinstance(key, str):
             xs, values = self._across(self.over.curves[key], self._left_out_name)
+        # The label says what is left out.
         label = tr("left-out queries, selection not repeated") if self._selects else tr("left-out queries")
         if self._pairs:
             label = tr("left-out pairs, selection not repeated") if self._selects else tr("left-out pairs")
@@ -695,10 +712,12 @@ class CurvesPanel(Panel):
         values = dict(zip(path.ks, path.validation.get(self._shown, []), strict=False))
         if k not in values:
             return ()
+        # The first line names the model.
         path_label = [self.label(key)] if self._axes or isinstance(key, str) else []
         step_text = [] if self.over is not None else [f"{X_NAMES[self._step_kind]} = {k}"]
         model_parts = [*step_text, *path_label, state] if self._sized else [tr("given")]
         model_label = " · ".join(model_parts)
+        # One line for each measure of the point.
         validated = tr("validation {measure} {values:.4f}")
         left_out = tr("left-out {measure} {values:.4f}")
         parts = [(left_out if self._shows_left_out_only else validated, values[k])]
